@@ -1,0 +1,242 @@
+//! What can go wrong, one variant for each broken rule, with the numbers and what to do next.
+
+/// The library's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that the library refuses or cannot finish.
+///
+/// Rows, columns and points are counted from 0.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is nothing to work on.
+    #[error("the table has no {what}: give at least one row and one column")]
+    Empty {
+        /// `rows` or `columns`.
+        what: &'static str,
+    },
+    /// The values do not fill a rectangle.
+    #[error("{values} values do not fill {rows} rows of {columns} columns")]
+    Shape {
+        /// How many values were given.
+        values: usize,
+        /// Rows expected.
+        rows: usize,
+        /// Columns expected.
+        columns: usize,
+    },
+    /// A cell is infinite, or missing where missing cells are not allowed.
+    #[error("row {row}, column {column}: the value is {value}; replace it or leave it missing (NaN)")]
+    NotFinite {
+        /// Row of the cell.
+        row: usize,
+        /// Column of the cell.
+        column: usize,
+        /// `inf`, `-inf` or `NaN`.
+        value: f64,
+    },
+    /// No column tells the points apart.
+    #[error("all {columns} columns are constant or empty: there is nothing that tells the points apart")]
+    NoVaryingColumn {
+        /// How many columns were looked at.
+        columns: usize,
+    },
+    /// Cosine distance of a row of zeros.
+    #[error("row {row} is all zero: the cosine distance is not defined there; drop the row or use another metric")]
+    ZeroRow {
+        /// The row.
+        row: usize,
+    },
+    /// More points than 32-bit ids can name.
+    #[error("{points} points are more than the {most} that 32-bit ids can name")]
+    TooManyPoints {
+        /// Points given.
+        points: usize,
+        /// The most that is possible.
+        most: usize,
+    },
+    /// Too few distinct points for the neighbourhood asked for.
+    #[error(
+        "{needed} neighbours of each point were asked for, but there are only {distinct} distinct points; \
+         ask for at most {}",
+        distinct.saturating_sub(1)
+    )]
+    TooFewPoints {
+        /// Neighbours asked for.
+        needed: usize,
+        /// Distinct points that there are.
+        distinct: usize,
+    },
+    /// A parameter is outside its range.
+    #[error("{name} = {value}: {rule}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        rule: &'static str,
+    },
+    /// Two inputs that belong together differ in length.
+    #[error("{what}: expected {expected} entries, received {received}")]
+    Length {
+        /// Which input.
+        what: &'static str,
+        /// Entries expected.
+        expected: usize,
+        /// Entries received.
+        received: usize,
+    },
+    /// A precomputed distance is negative, infinite or NaN.
+    #[error("the distance from {i} to {j} is {value}: distances must be finite and at least 0")]
+    BadDistance {
+        /// First point.
+        i: usize,
+        /// Second point.
+        j: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A matrix that must be symmetric is not.
+    #[error("entry ({i}, {j}) is {forward} but ({j}, {i}) is {backward}: the matrix must be symmetric")]
+    NotSymmetric {
+        /// Row.
+        i: usize,
+        /// Column.
+        j: usize,
+        /// Entry (i, j).
+        forward: f64,
+        /// Entry (j, i).
+        backward: f64,
+    },
+    /// A graph weight is negative, infinite or NaN.
+    #[error("the weight of edge ({i}, {j}) is {value}: weights must be finite and at least 0")]
+    BadWeight {
+        /// Row.
+        i: usize,
+        /// Column.
+        j: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// The arrays of a sparse graph or a neighbour graph contradict each other.
+    #[error("row {row} of the sparse structure is malformed: {rule}")]
+    BadStructure {
+        /// The row where it was noticed.
+        row: usize,
+        /// The rule that is broken.
+        rule: &'static str,
+    },
+    /// A stage needs distances between pairs that a neighbour graph does not hold.
+    #[error("{stage} needs distances between all pairs, but only a neighbour graph was given; {advice}")]
+    NeedsAllPairs {
+        /// The stage.
+        stage: &'static str,
+        /// What to do instead.
+        advice: &'static str,
+    },
+    /// A similarity or a loss became NaN or infinite.
+    #[error("training at tau = {tau} diverged in iteration {iteration}; lower the learning rate")]
+    Diverged {
+        /// The quantile.
+        tau: f64,
+        /// The iteration.
+        iteration: usize,
+    },
+    /// The eigensolvers gave up; nothing unconverged is returned.
+    #[error(
+        "{converged} of {wanted} eigenpairs converged (largest residual {residual:.2e}, tolerance {tolerance:.2e}); \
+         loosen the tolerance, ask for fewer clusters or use more neighbours"
+    )]
+    EigenNotConverged {
+        /// Pairs within the tolerance.
+        converged: usize,
+        /// Pairs asked for.
+        wanted: usize,
+        /// Largest residual.
+        residual: f64,
+        /// Tolerance asked for.
+        tolerance: f64,
+    },
+    /// A dense eigenproblem or factorisation failed.
+    #[error("{what} failed; the matrix may hold values that are too large or too small")]
+    Numerical {
+        /// Which computation.
+        what: &'static str,
+    },
+    /// More clusters than can be told apart.
+    #[error("{clusters} clusters were asked for, but only {distinct} points can be told apart")]
+    TooManyClusters {
+        /// Clusters asked for.
+        clusters: usize,
+        /// Points that differ.
+        distinct: usize,
+    },
+    /// Clustering per component cannot give fewer clusters than components.
+    #[error(
+        "the graph has {components} components, so clustering them one by one gives at least that many clusters, \
+         not {clusters}; link the components instead"
+    )]
+    FewerClustersThanComponents {
+        /// Clusters asked for.
+        clusters: usize,
+        /// Components found.
+        components: usize,
+    },
+    /// The graph is in pieces and the user asked for it to be in one.
+    #[error("the graph has {components} components; link them, or cluster them one by one")]
+    Disconnected {
+        /// Components found.
+        components: usize,
+    },
+    /// The run would need more memory than there is.
+    #[error(
+        "this run needs about {} in stage '{stage}', but {} are available; {advice}",
+        human_bytes(*needed),
+        human_bytes(*available)
+    )]
+    Memory {
+        /// The stage with the highest need.
+        stage: &'static str,
+        /// Bytes needed at the peak.
+        needed: u64,
+        /// Bytes available.
+        available: u64,
+        /// What would fit.
+        advice: String,
+    },
+    /// The listener asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// `1536` → `1.5 KiB`.
+pub(crate) fn human_bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB", "TiB"] {
+        if value < 1024.0 || unit == "TiB" {
+            return if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    unreachable!("the last unit always returns")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_readable() {
+        assert_eq!(human_bytes(12), "12 bytes");
+        assert_eq!(human_bytes(1536), "1.5 KiB");
+        assert_eq!(human_bytes(3 << 40), "3.0 TiB");
+        assert_eq!(human_bytes(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn messages_say_what_to_do() {
+        let message = Error::TooFewPoints { needed: 15, distinct: 10 }.to_string();
+        assert!(message.contains("at most 9"), "{message}");
+    }
+}

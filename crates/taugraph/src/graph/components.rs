@@ -1,0 +1,91 @@
+//! Connected components.
+
+use super::SparseGraph;
+
+/// Which nodes hang together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Components {
+    component: Vec<u32>,
+    sizes: Vec<usize>,
+}
+
+impl Components {
+    /// Components of a graph, numbered by their lowest node.
+    pub fn of_graph(graph: &SparseGraph) -> Self {
+        let mut component = vec![u32::MAX; graph.n_nodes()];
+        let mut sizes = Vec::new();
+        let mut waiting = Vec::new();
+        for start in 0..graph.n_nodes() {
+            if component[start] != u32::MAX {
+                continue;
+            }
+            let name = sizes.len() as u32;
+            component[start] = name;
+            waiting.push(start as u32);
+            let mut size = 0;
+            while let Some(node) = waiting.pop() {
+                size += 1;
+                for (next, _) in graph.row(node as usize) {
+                    if component[next as usize] == u32::MAX {
+                        component[next as usize] = name;
+                        waiting.push(next);
+                    }
+                }
+            }
+            sizes.push(size);
+        }
+        Self { component, sizes }
+    }
+
+    /// Number of components.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Never: a graph has at least one node.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The component of each node.
+    pub fn of_nodes(&self) -> &[u32] {
+        &self.component
+    }
+
+    /// Nodes in each component.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// The component with the most nodes; the first of them if several have.
+    pub fn largest(&self) -> u32 {
+        let most = self.sizes.iter().max().expect("at least one component");
+        self.sizes.iter().position(|size| size == most).expect("it is there") as u32
+    }
+
+    /// The nodes of each component, ascending.
+    pub fn nodes(&self) -> Vec<Vec<u32>> {
+        let mut nodes: Vec<Vec<u32>> = self.sizes.iter().map(|&size| Vec::with_capacity(size)).collect();
+        for (node, &component) in self.component.iter().enumerate() {
+            nodes[component as usize].push(node as u32);
+        }
+        nodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+
+    #[test]
+    fn pieces_are_found_and_numbered_by_their_lowest_node() {
+        let edges = Edges::from_pairs(6, [(4, 1), (5, 3), (3, 1)]).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &[1.0; 3]);
+        let components = Components::of_graph(&graph);
+        assert_eq!(components.of_nodes(), [0, 1, 2, 1, 1, 1]);
+        assert_eq!(components.sizes(), [1, 4, 1]);
+        assert_eq!(components.largest(), 1);
+        assert_eq!(components.nodes()[1], [1, 3, 4, 5]);
+    }
+}

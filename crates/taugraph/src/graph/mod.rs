@@ -1,0 +1,250 @@
+//! The symmetric sparse graph that comes out of the pipeline and goes into everything that uses it.
+
+mod components;
+
+pub use components::Components;
+
+use rayon::prelude::*;
+
+use crate::edges::Edges;
+use crate::error::{Error, Result};
+use crate::points::check_count;
+
+/// A symmetric graph with positive weights and no loops, in compressed rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseGraph {
+    offsets: Vec<u64>,
+    ids: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl SparseGraph {
+    /// Checks compressed rows that the user brings: ids ascending within a row, weights finite and at least 0,
+    /// symmetric to the last bit, no loops. Zero weights are dropped.
+    pub fn new(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
+        let n = offsets.len().saturating_sub(1);
+        if n == 0 {
+            return Err(Error::Empty { what: "rows" });
+        }
+        check_count(n)?;
+        if weights.len() != ids.len() {
+            return Err(Error::Length { what: "graph weights", expected: ids.len(), received: weights.len() });
+        }
+        let bad = |row, rule| Err(Error::BadStructure { row, rule });
+        if offsets[0] != 0 || offsets[n] != ids.len() as u64 {
+            return bad(0, "the offsets do not span the entries");
+        }
+        for row in 0..n {
+            if offsets[row] > offsets[row + 1] || offsets[row + 1] > ids.len() as u64 {
+                return bad(row, "the offsets decrease or leave the entries");
+            }
+            let entries = offsets[row] as usize..offsets[row + 1] as usize;
+            for entry in entries.clone() {
+                let (id, value) = (ids[entry] as usize, weights[entry]);
+                if id >= n {
+                    return bad(row, "a node's id is not below the number of nodes");
+                }
+                if id == row {
+                    return bad(row, "a node is linked to itself");
+                }
+                if entry > entries.start && ids[entry - 1] >= ids[entry] {
+                    return bad(row, "the ids are not ascending");
+                }
+                if !(value.is_finite() && value >= 0.0) {
+                    return Err(Error::BadWeight { i: row, j: id, value });
+                }
+            }
+        }
+        let graph = Self { offsets, ids, weights };
+        let asymmetric = (0..n).into_par_iter().find_map_first(|i| {
+            graph.row(i).find_map(|(j, forward)| {
+                let backward = graph.weight(j as usize, i).unwrap_or(0.0);
+                (forward != backward).then_some(Error::NotSymmetric { i, j: j as usize, forward, backward })
+            })
+        });
+        match asymmetric {
+            Some(error) => Err(error),
+            None => Ok(graph.without_zeros()),
+        }
+    }
+
+    /// A weight for each edge. Edges of weight 0 are left out.
+    ///
+    /// # Panics
+    /// If there is not one weight for each edge.
+    pub fn from_edges(edges: &Edges, weights: &[f64]) -> Self {
+        assert_eq!(edges.len(), weights.len(), "one weight for each edge");
+        let n = edges.n_nodes();
+        let mut offsets = vec![0u64; n + 1];
+        for i in 0..n {
+            offsets[i + 1] = offsets[i] + edges.degree(i) as u64;
+        }
+        let total = offsets[n] as usize;
+        let (mut ids, mut values) = (vec![0u32; total], vec![0.0; total]);
+        let (mut rest_ids, mut rest_values) = (ids.as_mut_slice(), values.as_mut_slice());
+        let mut rows = Vec::with_capacity(n);
+        for i in 0..n {
+            let (row_ids, tail_ids) = rest_ids.split_at_mut(edges.degree(i));
+            let (row_values, tail_values) = rest_values.split_at_mut(edges.degree(i));
+            (rest_ids, rest_values) = (tail_ids, tail_values);
+            rows.push((i, row_ids, row_values));
+        }
+        rows.into_par_iter().with_min_len(64).for_each(|(i, ids, values)| {
+            for ((id, value), (j, edge)) in ids.iter_mut().zip(values).zip(edges.incident(i)) {
+                (*id, *value) = (j, weights[edge]);
+            }
+        });
+        Self { offsets, ids, weights: values }.without_zeros()
+    }
+
+    fn without_zeros(self) -> Self {
+        if self.weights.iter().all(|&weight| weight > 0.0) {
+            return self;
+        }
+        let mut kept = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        for i in 0..self.n_nodes() {
+            for (j, weight) in self.row(i).filter(|&(_, weight)| weight > 0.0) {
+                kept.ids.push(j);
+                kept.weights.push(weight);
+            }
+            kept.offsets.push(kept.ids.len() as u64);
+        }
+        kept
+    }
+
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of undirected edges.
+    pub fn n_edges(&self) -> usize {
+        self.ids.len() / 2
+    }
+
+    /// Where each row begins in [`SparseGraph::ids`] and [`SparseGraph::weights`].
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// Neighbours, row by row, ascending.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Weights, row by row.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The neighbours of `i` with their weights, ascending.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let entries = self.offsets[i] as usize..self.offsets[i + 1] as usize;
+        self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
+    }
+
+    /// The weight between `i` and `j`, if there is an edge.
+    pub fn weight(&self, i: usize, j: usize) -> Option<f64> {
+        let entries = self.offsets[i] as usize..self.offsets[i + 1] as usize;
+        let place = self.ids[entries.clone()].binary_search(&(j as u32)).ok()?;
+        Some(self.weights[entries.start + place])
+    }
+
+    /// Sum of the weights of each node.
+    pub fn degrees(&self) -> Vec<f64> {
+        (0..self.n_nodes()).into_par_iter().map(|i| self.row(i).map(|(_, weight)| weight).sum()).collect()
+    }
+
+    /// The graph with more edges; one that is already there keeps the larger weight.
+    pub(crate) fn with_edges(&self, extra: &[(u32, u32, f64)]) -> Self {
+        let mut directed: Vec<(u32, u32, f64)> = extra.iter().flat_map(|&(i, j, w)| [(i, j, w), (j, i, w)]).collect();
+        directed.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        let mut added = directed.into_iter().peekable();
+        let mut joined = Self {
+            offsets: vec![0],
+            ids: Vec::with_capacity(self.ids.len() + 2 * extra.len()),
+            weights: Vec::with_capacity(self.ids.len() + 2 * extra.len()),
+        };
+        for i in 0..self.n_nodes() as u32 {
+            let mut push = |j: u32, weight: f64| {
+                if joined.ids.len() > joined.offsets[i as usize] as usize && joined.ids.last() == Some(&j) {
+                    let last = joined.weights.last_mut().expect("as many weights as ids");
+                    *last = last.max(weight);
+                } else {
+                    joined.ids.push(j);
+                    joined.weights.push(weight);
+                }
+            };
+            for (j, weight) in self.row(i as usize) {
+                while let Some(&(_, to, extra)) = added.peek().filter(|&&(from, to, _)| from == i && to <= j) {
+                    push(to, extra);
+                    added.next();
+                }
+                push(j, weight);
+            }
+            while let Some((_, to, extra)) = added.next_if(|&(from, _, _)| from == i) {
+                push(to, extra);
+            }
+            joined.offsets.push(joined.ids.len() as u64);
+        }
+        joined
+    }
+
+    /// The part of the graph on `nodes` (ascending), renumbered in that order.
+    pub(crate) fn subgraph(&self, nodes: &[u32]) -> Self {
+        let mut number = vec![u32::MAX; self.n_nodes()];
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = new as u32;
+        }
+        let mut part = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        for &old in nodes {
+            for (j, weight) in self.row(old as usize).filter(|&(j, _)| number[j as usize] != u32::MAX) {
+                part.ids.push(number[j as usize]);
+                part.weights.push(weight);
+            }
+            part.offsets.push(part.ids.len() as u64);
+        }
+        part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> SparseGraph {
+        SparseGraph::new(vec![0, 1, 3, 4], vec![1, 0, 2, 1], vec![1.0, 1.0, 2.0, 2.0]).unwrap()
+    }
+
+    #[test]
+    fn rules_are_checked() {
+        let graph = |offsets, ids, weights| SparseGraph::new(offsets, ids, weights);
+        assert!(matches!(graph(vec![0], vec![], vec![]), Err(Error::Empty { .. })));
+        assert!(matches!(graph(vec![0, 1], vec![0], vec![1.0]), Err(Error::BadStructure { .. })));
+        assert!(matches!(graph(vec![0, 1, 1], vec![1], vec![1.0]), Err(Error::NotSymmetric { .. })));
+        assert!(matches!(graph(vec![0, 1, 2], vec![1, 0], vec![-1.0, -1.0]), Err(Error::BadWeight { .. })));
+        assert!(matches!(graph(vec![0, 9, 2], vec![1, 0], vec![1.0, 1.0]), Err(Error::BadStructure { .. })));
+        assert!(matches!(graph(vec![0, 1, 2], vec![1, 0], vec![1.0]), Err(Error::Length { .. })));
+        assert!(matches!(graph(vec![0, 2, 4], vec![1, 1, 0, 0], vec![1.0; 4]), Err(Error::BadStructure { .. })));
+        let zero = graph(vec![0, 1, 2], vec![1, 0], vec![0.0, 0.0]).unwrap();
+        assert_eq!(zero.n_edges(), 0);
+    }
+
+    #[test]
+    fn edges_become_rows() {
+        let edges = Edges::from_pairs(3, [(2, 1), (0, 1), (0, 2)]).unwrap();
+        assert_eq!(SparseGraph::from_edges(&edges, &[1.0, 0.0, 2.0]), path());
+        assert_eq!(path().degrees(), [1.0, 3.0, 2.0]);
+        assert_eq!(path().weight(2, 1), Some(2.0));
+        assert_eq!(path().weight(0, 2), None);
+    }
+
+    #[test]
+    fn extra_edges_and_parts() {
+        let more = path().with_edges(&[(2, 0, 5.0), (1, 0, 0.5)]);
+        assert_eq!(more.row(0).collect::<Vec<_>>(), [(1, 1.0), (2, 5.0)]);
+        assert_eq!(more.row(2).collect::<Vec<_>>(), [(0, 5.0), (1, 2.0)]);
+        let part = more.subgraph(&[0, 2]);
+        assert_eq!((part.n_nodes(), part.weight(0, 1)), (2, Some(5.0)));
+    }
+}

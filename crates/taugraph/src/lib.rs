@@ -1,0 +1,14 @@
+//! wip
+#![allow(dead_code)]
+mod dense;
+pub mod affinity;
+pub mod distance;
+pub mod edges;
+pub mod error;
+pub mod graph;
+pub mod memory;
+pub mod neighbors;
+pub mod points;
+pub mod progress;
+pub mod random;
+pub mod scale;

@@ -1,0 +1,83 @@
+//! How much a run will allocate at its peak, said before it allocates.
+
+use crate::error::{Error, Result};
+
+/// The memory that the operating system could hand out now, in bytes, or `None` where it does not say.
+///
+/// On Linux the smaller of `MemAvailable` and what the control group has left. These two system reports are
+/// the only thing that the library ever reads from outside.
+pub fn available() -> Option<u64> {
+    let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
+    let limit = read_number("/sys/fs/cgroup/memory.max");
+    let group = limit.map(|limit| limit.saturating_sub(read_number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
+    match (system, group) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn meminfo_available(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+fn read_number(path: &str) -> Option<u64> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// What each stage of a run holds at its peak, everything kept from earlier stages included.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryEstimate {
+    /// Name of the stage and its bytes, in the order of the run.
+    pub stages: Vec<(&'static str, u64)>,
+}
+
+impl MemoryEstimate {
+    /// The stage with the highest need, and the need.
+    pub fn peak(&self) -> (&'static str, u64) {
+        self.stages.iter().copied().max_by_key(|&(_, bytes)| bytes).unwrap_or(("nothing", 0))
+    }
+}
+
+/// Refuses the run when `estimate(n)` is over the limit, and says the largest number of points that fits.
+pub(crate) fn refuse_if_over(
+    n: usize,
+    limit: Option<u64>,
+    estimate: impl Fn(usize) -> MemoryEstimate,
+    advice: &str,
+) -> Result<()> {
+    let (stage, needed) = estimate(n).peak();
+    let Some(available) = limit.filter(|&limit| needed > limit) else { return Ok(()) };
+    let (mut fits, mut over) = (0, n);
+    while over - fits > 1 {
+        let middle = fits + (over - fits) / 2;
+        if estimate(middle).peak().1 > available { over = middle } else { fits = middle }
+    }
+    let advice = format!("with these parameters about {fits} points would fit; {advice}");
+    Err(Error::Memory { stage, needed, available, advice })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_is_read() {
+        let text = "MemTotal:       100 kB\nMemFree: 5 kB\nMemAvailable:     42 kB\n";
+        assert_eq!(meminfo_available(text), Some(42 * 1024));
+        assert_eq!(meminfo_available("nothing"), None);
+    }
+
+    #[test]
+    fn refusal_says_what_would_fit() {
+        let quadratic = |n: usize| MemoryEstimate { stages: vec![("square", (n * n) as u64), ("line", n as u64)] };
+        assert!(refuse_if_over(10, Some(100), quadratic, "").is_ok());
+        assert!(refuse_if_over(1000, None, quadratic, "").is_ok());
+        let Err(Error::Memory { stage, needed, advice, .. }) = refuse_if_over(1000, Some(10_000), quadratic, "") else {
+            panic!("must refuse")
+        };
+        assert_eq!((stage, needed), ("square", 1_000_000));
+        assert!(advice.contains("about 100 points"), "{advice}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Neighbours in many columns: tiles of single-precision matrix products filter, double precision decides.
+//!
+//! For a block of queries and a block of candidates the product gives |y|² − 2·x·y, the squared distance
+//! without the query's own |x|². Rounding can misplace a pair by at most E = c·(|x| + |y|)². A search keeps a
+//! few more candidates than asked for, computes their distances exactly, and accepts the result only if E
+//! proves that nothing outside the kept ones can belong in it; otherwise that query is scanned in double
+//! precision. So the result is exact, whatever the data.
+
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::best::Best;
+use super::scan::write_row;
+use super::tree::square_bound;
+use crate::distance::Metric;
+use crate::error::Result;
+use crate::points::Points;
+use crate::progress::Run;
+
+/// Queries and candidates of a tile: 256 KiB of products, which stay in the second-level cache.
+pub(super) const QUERIES: usize = 64;
+const CANDIDATES: usize = 1024;
+/// Values looked at before branching.
+const LANES: usize = 16;
+
+/// Centred single-precision copy of the points, with squared norms.
+pub(super) struct SinglePoints {
+    values: Vec<f32>,
+    squared_norms: Vec<f32>,
+    norms: Vec<f64>,
+    n_columns: usize,
+}
+
+impl SinglePoints {
+    /// Centring makes the norms, and with them the rounding, as small as they can be.
+    pub fn new(points: &Points) -> Self {
+        let (n, d) = (points.len(), points.n_columns());
+        let mut mean = vec![0.0; d];
+        for row in points.values().chunks_exact(d) {
+            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+        }
+        let values: Vec<f32> = points
+            .values()
+            .par_chunks_exact(d)
+            .flat_map_iter(|row| row.iter().zip(&mean).map(|(v, m)| (v - m) as f32))
+            .collect();
+        let squares: Vec<f64> =
+            values.par_chunks_exact(d).map(|row| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum()).collect();
+        let squared_norms = squares.iter().map(|&s| s as f32).collect();
+        let norms = squares.iter().map(|s| s.sqrt()).collect();
+        Self { values, squared_norms, norms, n_columns: d }
+    }
+
+    pub fn len(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// |x_i|² of the centred point.
+    pub fn squared_norm(&self, i: usize) -> f64 {
+        self.norms[i] * self.norms[i]
+    }
+
+    /// How far score + |x_i|² can be from the true squared distance of any y within `distance` of x_i
+    /// (|y| ≤ |x| + distance by the triangle inequality; whatever is farther off does not matter).
+    ///
+    /// Conversion, d products and sums, norm and final sum: at most d + 8 roundings of 2⁻²⁴, doubled for safety.
+    pub fn rounding(&self, i: usize, distance: f64) -> f64 {
+        let factor = (self.n_columns + 8) as f64 * f64::from(f32::EPSILON);
+        factor * (2.0 * self.norms[i] + distance).powi(2)
+    }
+
+    /// Calls `visit(query, first_candidate, scores)` for all candidates of the queries `begin..end`, in order.
+    pub fn for_each_tile(&self, begin: usize, end: usize, mut visit: impl FnMut(usize, usize, &[f32])) {
+        let d = self.n_columns;
+        let rows = |begin: usize, end: usize| {
+            MatRef::from_row_major_slice(&self.values[begin * d..end * d], end - begin, d)
+        };
+        let queries = rows(begin, end);
+        let mut tile = vec![0.0f32; (end - begin) * CANDIDATES];
+        for first in (0..self.len()).step_by(CANDIDATES) {
+            let last = (first + CANDIDATES).min(self.len());
+            let width = last - first;
+            for row in tile.chunks_exact_mut(CANDIDATES) {
+                row[..width].copy_from_slice(&self.squared_norms[first..last]);
+            }
+            // One column for each query: see the note at `dense::multiply` on destinations.
+            let out = MatMut::from_column_major_slice_with_stride_mut(&mut tile, width, end - begin, CANDIDATES);
+            faer::linalg::matmul::matmul(out, Accum::Add, rows(first, last), queries.transpose(), -2.0, Par::Seq);
+            for (offset, row) in tile.chunks_exact(CANDIDATES).enumerate() {
+                visit(begin + offset, first, &row[..width]);
+            }
+        }
+    }
+}
+
+/// Ids and distances of the `k` nearest of each point, Euclidean or cosine (of unit rows).
+pub(super) fn nearest(points: &Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<(Vec<u32>, Vec<f64>)> {
+    let n = points.len();
+    let single = SinglePoints::new(points);
+    let kept = (k + (k / 2).max(8)).min(n - 1);
+    let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
+    ids.par_chunks_mut(k * QUERIES).zip(distances.par_chunks_mut(k * QUERIES)).enumerate().try_for_each(
+        |(block, (ids, distances))| {
+            run.check()?;
+            let begin = block * QUERIES;
+            let end = (begin + QUERIES).min(n);
+            let mut closest: Vec<Best<f32>> = (begin..end).map(|_| Best::new(kept)).collect();
+            single.for_each_tile(begin, end, |query, first, scores| {
+                offer_all(&mut closest[query - begin], query, first, scores);
+            });
+            let rows = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
+            let mut best = Best::new(k);
+            for ((query, closest), (ids, distances)) in (begin..end).zip(&closest).zip(rows) {
+                best.clear();
+                for &(_, id) in closest.pairs() {
+                    best.offer(metric.distance(points.row(query), points.row(id as usize)), id);
+                }
+                if !is_proven(&single, metric, query, closest, &best) {
+                    best.clear();
+                    let row = points.row(query);
+                    (0..n)
+                        .filter(|&j| j != query)
+                        .for_each(|j| best.offer(metric.distance(row, points.row(j)), j as u32));
+                }
+                write_row(best.pairs(), ids, distances);
+            }
+            run.progress.advance((end - begin) as u64);
+            Ok(())
+        },
+    )?;
+    Ok((ids, distances))
+}
+
+/// Whether no candidate outside `closest` can be as near as the farthest in `best`.
+fn is_proven(single: &SinglePoints, metric: Metric, query: usize, closest: &Best<f32>, best: &Best<f64>) -> bool {
+    let (Some(unseen), Some(farthest)) = (closest.bound(), best.bound()) else {
+        // Scores that overflowed single precision were never offered.
+        return false;
+    };
+    if closest.pairs().len() == single.len() - 1 {
+        return true;
+    }
+    let squared = square_bound(metric, farthest);
+    f64::from(unseen) + single.squared_norm(query) - single.rounding(query, squared.sqrt()) > squared
+}
+
+/// Offers the scores of consecutive candidates to the closest ones so far.
+fn offer_all(closest: &mut Best<f32>, query: usize, first: usize, scores: &[f32]) {
+    for (chunk, values) in scores.chunks(LANES).enumerate() {
+        let bound = closest.bound().unwrap_or(f32::INFINITY);
+        // Almost always nothing enters: one vector comparison for the whole chunk.
+        let mut any = false;
+        for &value in values {
+            any |= value <= bound;
+        }
+        if any {
+            for (lane, &value) in values.iter().enumerate() {
+                let candidate = first + chunk * LANES + lane;
+                if candidate != query {
+                    closest.offer(value, candidate as u32);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`].
+
+mod duplicates;
+mod pca;
+mod prepare;
+
+pub use duplicates::Duplicates;
+pub use pca::{PcaModel, principal_components};
+pub(crate) use prepare::sorted_quantile;
+pub use prepare::{ColumnModel, Missing, Preparation, PreparationParams, Standardize, prepare};
+
+use crate::error::{Error, Result};
+
+/// A table of finite numbers, one row for each point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Points {
+    values: Vec<f64>,
+    n_columns: usize,
+}
+
+impl Points {
+    /// Checks a row-major table: not empty, rectangular, every value finite, at most 2³² − 2 rows.
+    pub fn new(values: Vec<f64>, n_columns: usize) -> Result<Self> {
+        check_shape(&values, n_columns)?;
+        if let Some(position) = values.iter().position(|value| !value.is_finite()) {
+            let (row, column) = (position / n_columns, position % n_columns);
+            return Err(Error::NotFinite { row, column, value: values[position] });
+        }
+        Ok(Self { values, n_columns })
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.n_columns
+    }
+
+    /// Never: a table without rows is refused.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The coordinates of point `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.n_columns..(i + 1) * self.n_columns]
+    }
+
+    /// All values, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The points named by `rows`, in that order.
+    pub fn select(&self, rows: &[u32]) -> Points {
+        let values = rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
+        Points { values, n_columns: self.n_columns }
+    }
+
+    /// Rows of Euclidean length 1, for the cosine distance.
+    pub(crate) fn unit_rows(mut self) -> Result<Points> {
+        for (row, values) in self.values.chunks_exact_mut(self.n_columns).enumerate() {
+            // Dividing by the largest entry first keeps the squares from over- and underflowing.
+            let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            if largest == 0.0 {
+                return Err(Error::ZeroRow { row });
+            }
+            values.iter_mut().for_each(|v| *v /= largest);
+            let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
+            values.iter_mut().for_each(|v| *v /= norm);
+        }
+        Ok(self)
+    }
+}
+
+/// The rules of a row-major table that hold for raw tables too.
+fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
+    if n_columns == 0 {
+        return Err(Error::Empty { what: "columns" });
+    }
+    if values.is_empty() {
+        return Err(Error::Empty { what: "rows" });
+    }
+    let rows = values.len() / n_columns;
+    if rows * n_columns != values.len() {
+        return Err(Error::Shape { values: values.len(), rows: rows + 1, columns: n_columns });
+    }
+    check_count(rows)
+}
+
+/// Ids are 32-bit, and the largest is kept free as a mark.
+pub(crate) fn check_count(points: usize) -> Result<()> {
+    let most = u32::MAX as usize - 1;
+    if points > most { Err(Error::TooManyPoints { points, most }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_checked() {
+        assert_eq!(Points::new(vec![], 2), Err(Error::Empty { what: "rows" }));
+        assert_eq!(Points::new(vec![1.0], 0), Err(Error::Empty { what: "columns" }));
+        assert_eq!(Points::new(vec![1.0; 5], 2), Err(Error::Shape { values: 5, rows: 3, columns: 2 }));
+        let bad = Points::new(vec![0.0, 1.0, 2.0, f64::INFINITY], 2);
+        assert_eq!(bad, Err(Error::NotFinite { row: 1, column: 1, value: f64::INFINITY }));
+    }
+
+    #[test]
+    fn unit_rows_survive_extreme_magnitudes() {
+        let points = Points::new(vec![3e300, 4e300, 3e-300, 4e-300], 2).unwrap().unit_rows().unwrap();
+        for row in 0..2 {
+            assert!((points.row(row)[0] - 0.6).abs() < 1e-15 && (points.row(row)[1] - 0.8).abs() < 1e-15);
+        }
+        let zero = Points::new(vec![1.0, 0.0, 0.0, 0.0], 2).unwrap().unit_rows();
+        assert_eq!(zero, Err(Error::ZeroRow { row: 1 }));
+    }
+}

@@ -1,0 +1,218 @@
+//! From a raw table, with missing cells and columns of any scale, to [`Points`].
+
+use super::pca::{PcaModel, principal_components};
+use super::{Points, check_shape};
+use crate::error::{Error, Result};
+use crate::progress::Run;
+
+/// How each column is brought to a common scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standardize {
+    /// Mean 0, standard deviation 1 (over n, as scikit-learn does).
+    #[default]
+    ZScore,
+    /// Smallest value 0, largest 1.
+    MinMax,
+    /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
+    Robust,
+    /// As they are.
+    None,
+}
+
+/// What happens to missing cells (NaN).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// The median of the column's other cells.
+    #[default]
+    Median,
+    /// Refused, with the first such cell.
+    Refuse,
+}
+
+/// Choices of [`prepare`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PreparationParams {
+    /// Scaling of the columns.
+    pub standardize: Standardize,
+    /// Treatment of missing cells.
+    pub missing: Missing,
+    /// Keep only this many principal components; `None` keeps all columns.
+    pub pca: Option<usize>,
+}
+
+/// What was learned about one kept column; maps new cells in the same way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ColumnModel {
+    /// Index in the raw table.
+    pub column: usize,
+    /// Value put into missing cells.
+    pub fill: f64,
+    /// Subtracted.
+    pub center: f64,
+    /// Divided by.
+    pub scale: f64,
+    /// How many cells were missing.
+    pub n_missing: usize,
+}
+
+/// The prepared points and everything that was done to get them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preparation {
+    /// The points.
+    pub points: Points,
+    /// The kept columns, in order.
+    pub columns: Vec<ColumnModel>,
+    /// Columns dropped because all their cells were equal.
+    pub constant_columns: Vec<usize>,
+    /// Columns dropped because they had no cell at all.
+    pub empty_columns: Vec<usize>,
+    /// The principal components, if asked for.
+    pub pca: Option<PcaModel>,
+}
+
+impl Preparation {
+    /// How many cells were filled in.
+    pub fn n_imputed(&self) -> usize {
+        self.columns.iter().map(|column| column.n_missing).sum()
+    }
+}
+
+/// Fills missing cells, drops constant columns, scales the rest and optionally rotates them.
+///
+/// `values` is row-major; NaN marks a missing cell. An infinite cell is an error.
+pub fn prepare(
+    values: &[f64],
+    n_columns: usize,
+    params: &PreparationParams,
+    run: &Run<'_>,
+) -> Result<Preparation> {
+    check_shape(values, n_columns)?;
+    run.stage("prepare", Some(n_columns as u64))?;
+    let n_rows = values.len() / n_columns;
+    if let Some(position) = values.iter().position(|value| value.is_infinite()) {
+        let (row, column) = (position / n_columns, position % n_columns);
+        return Err(Error::NotFinite { row, column, value: values[position] });
+    }
+    let mut columns = Vec::new();
+    let (mut constant_columns, mut empty_columns) = (Vec::new(), Vec::new());
+    let mut present = Vec::with_capacity(n_rows);
+    for column in 0..n_columns {
+        run.check()?;
+        let cells = || values.iter().skip(column).step_by(n_columns).copied();
+        present.clear();
+        present.extend(cells().filter(|value| !value.is_nan()));
+        if params.missing == Missing::Refuse && present.len() < n_rows {
+            let row = cells().position(f64::is_nan).expect("a cell is missing");
+            return Err(Error::NotFinite { row, column, value: f64::NAN });
+        }
+        match present.first() {
+            None => empty_columns.push(column),
+            Some(first) if present.iter().all(|value| value == first) => constant_columns.push(column),
+            Some(_) => columns.push(column_model(column, &mut present, n_rows, params.standardize)),
+        }
+        run.progress.advance(1);
+    }
+    if columns.is_empty() {
+        return Err(Error::NoVaryingColumn { columns: n_columns });
+    }
+    let mut prepared = Vec::with_capacity(n_rows * columns.len());
+    for row in values.chunks_exact(n_columns) {
+        prepared.extend(columns.iter().map(|model| {
+            let cell = row[model.column];
+            ((if cell.is_nan() { model.fill } else { cell }) - model.center) / model.scale
+        }));
+    }
+    let mut points = Points::new(prepared, columns.len())?;
+    let pca = match params.pca {
+        None => None,
+        Some(n_components) => {
+            let (rotated, model) = principal_components(&points, n_components, run)?;
+            points = rotated;
+            Some(model)
+        }
+    };
+    Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
+}
+
+/// `present` holds the column's cells that are not missing, at least two of them different.
+fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> ColumnModel {
+    let n_missing = n_rows - present.len();
+    present.sort_unstable_by(f64::total_cmp);
+    let fill = sorted_quantile(present, 0.5);
+    // The statistics are those of the filled column, so that it really has mean 0 and deviation 1 afterwards.
+    let n = n_rows as f64;
+    let mean = (present.iter().sum::<f64>() + n_missing as f64 * fill) / n;
+    let squares = present.iter().map(|v| (v - mean).powi(2)).sum::<f64>() + n_missing as f64 * (fill - mean).powi(2);
+    let deviation = (squares / n).sqrt();
+    let (center, scale) = match standardize {
+        Standardize::ZScore => (mean, deviation),
+        Standardize::MinMax => (present[0], present[present.len() - 1] - present[0]),
+        Standardize::Robust => {
+            let range = sorted_quantile(present, 0.75) - sorted_quantile(present, 0.25);
+            (fill, if range > 0.0 { range } else { deviation })
+        }
+        Standardize::None => (0.0, 1.0),
+    };
+    // Values that differ by less than the rounding of their squares have no usable spread.
+    let scale = if scale > 0.0 && scale.is_finite() { scale } else { 1.0 };
+    ColumnModel { column, fill, center, scale, n_missing }
+}
+
+/// Quantile of sorted values, with linear interpolation between order statistics (numpy's default).
+pub(crate) fn sorted_quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    below + (above - below) * position.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_prepare(values: &[f64], n_columns: usize, standardize: Standardize) -> Result<Preparation> {
+        let params = PreparationParams { standardize, ..PreparationParams::default() };
+        prepare(values, n_columns, &params, &Run::new(0))
+    }
+
+    #[test]
+    fn every_scaling_does_what_it_says() {
+        let table = [1.0, 10.0, 2.0, 10.0, 3.0, 30.0, 4.0, 50.0, 10.0, 70.0];
+        for (standardize, first) in [
+            (Standardize::ZScore, -3.0 / 10f64.sqrt()),
+            (Standardize::MinMax, 0.0),
+            (Standardize::Robust, -1.0),
+            (Standardize::None, 1.0),
+        ] {
+            let prepared = run_prepare(&table, 2, standardize).unwrap();
+            assert!((prepared.points.row(0)[0] - first).abs() < 1e-12, "{standardize:?}");
+        }
+    }
+
+    #[test]
+    fn missing_constant_and_empty_columns_are_reported() {
+        let nan = f64::NAN;
+        let table = [1.0, 7.0, nan, 2.0, 7.0, nan, nan, 7.0, nan, 4.0, nan, nan];
+        let prepared = run_prepare(&table, 3, Standardize::None).unwrap();
+        assert_eq!(prepared.constant_columns, [1]);
+        assert_eq!(prepared.empty_columns, [2]);
+        assert_eq!(prepared.n_imputed(), 1);
+        assert_eq!(prepared.points.values(), [1.0, 2.0, 2.0, 4.0]);
+        let params = PreparationParams { missing: Missing::Refuse, ..Default::default() };
+        assert!(matches!(prepare(&table, 3, &params, &Run::new(0)), Err(Error::NotFinite { row: 2, column: 0, .. })));
+    }
+
+    #[test]
+    fn unusable_tables_are_refused() {
+        assert_eq!(run_prepare(&[3.0; 8], 2, Standardize::ZScore), Err(Error::NoVaryingColumn { columns: 2 }));
+        let infinite = run_prepare(&[1.0, 2.0, f64::NEG_INFINITY, 4.0], 2, Standardize::ZScore);
+        assert!(matches!(infinite, Err(Error::NotFinite { row: 1, column: 0, .. })));
+        // One row has only constant columns.
+        assert_eq!(run_prepare(&[1.0, 2.0], 2, Standardize::ZScore), Err(Error::NoVaryingColumn { columns: 2 }));
+    }
+
+    #[test]
+    fn quantiles_interpolate_like_numpy() {
+        assert_eq!(sorted_quantile(&[1.0, 2.0, 3.0, 10.0], 0.25), 1.75);
+        assert_eq!(sorted_quantile(&[5.0], 0.75), 5.0);
+    }
+}

@@ -1,0 +1,80 @@
+//! How a run speaks with whoever started it: progress out, cancellation in, and the memory it may use.
+//!
+//! The library itself prints nothing. A front end implements [`Progress`] and hands it over in a [`Run`].
+
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// Receives the progress of a run and may ask it to stop.
+///
+/// The methods are called from worker threads; they must be quick.
+pub trait Progress: Sync {
+    /// A stage begins. `total` is the number of steps it will report, where that is known.
+    fn stage(&self, name: &str, total: Option<u64>) {
+        let _ = (name, total);
+    }
+
+    /// `steps` more steps of the current stage are done.
+    fn advance(&self, steps: u64) {
+        let _ = steps;
+    }
+
+    /// Whether the run should stop. Asked at least between blocks of work.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Says nothing and never cancels.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}
+
+/// What belongs to one run and not to the method: the seed, the listener, the memory limit.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Every random number is a function of this seed; see [`crate::random`].
+    pub seed: u64,
+    /// Who listens.
+    pub progress: &'a dyn Progress,
+    /// Bytes that the run may allocate; `None` means no limit is known and nothing is refused.
+    pub memory_limit: Option<u64>,
+}
+
+impl std::fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("seed", &self.seed).field("memory_limit", &self.memory_limit).finish()
+    }
+}
+
+impl Run<'static> {
+    /// A silent run with `seed`, limited to the memory that the system has available now.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, progress: &Silent, memory_limit: memory::available() }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The same run with a listener.
+    pub fn with_progress<'b>(self, progress: &'b dyn Progress) -> Run<'b> {
+        Run { seed: self.seed, progress, memory_limit: self.memory_limit }
+    }
+
+    /// The same run with another memory limit.
+    pub fn with_memory_limit(self, bytes: Option<u64>) -> Self {
+        Self { memory_limit: bytes, ..self }
+    }
+
+    /// Announces a stage, unless the run was cancelled.
+    pub(crate) fn stage(&self, name: &str, total: Option<u64>) -> Result<()> {
+        self.check()?;
+        self.progress.stage(name, total);
+        Ok(())
+    }
+
+    /// An error if the run was cancelled.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,122 @@
+//! Stage 4, local scales: how far "near" is around each point.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::neighbors::NeighborGraph;
+use crate::points::sorted_quantile;
+
+/// How the first scales are measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FirstScale {
+    /// σ_i = distance to the k-th neighbour (Zelnik-Manor and Perona 2004; they use 7).
+    KthNeighbor(usize),
+    /// σ_i = mean distance to the k nearest neighbours.
+    MeanOfNeighbors(usize),
+    /// The user's own scale of each row; used as given, without a floor.
+    Given(Vec<f64>),
+}
+
+impl FirstScale {
+    /// Neighbours that must be known.
+    pub fn n_neighbors(&self) -> usize {
+        match self {
+            FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) => *k,
+            FirstScale::Given(_) => 0,
+        }
+    }
+}
+
+/// A positive, finite scale for each point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalScales {
+    values: Vec<f64>,
+}
+
+impl LocalScales {
+    /// Checks scales that the user brings.
+    pub fn new(values: Vec<f64>) -> Result<Self> {
+        match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
+            None => Ok(Self { values }),
+            Some(row) => Err(Error::Parameter {
+                name: "local scale",
+                value: format!("{} at row {row}", values[row]),
+                rule: "every scale must be finite and above 0",
+            }),
+        }
+    }
+
+    /// Raises every scale to at least `floor` × the median of the positive ones.
+    ///
+    /// Points in a tight knot have scales near 0, and all their affinities would vanish. If no scale is
+    /// positive (all points equal), every scale is 1.
+    pub(crate) fn with_floor(mut values: Vec<f64>, floor: f64) -> Self {
+        let mut positive: Vec<f64> = values.iter().copied().filter(|&value| value > 0.0).collect();
+        if positive.is_empty() {
+            return Self { values: vec![1.0; values.len()] };
+        }
+        positive.par_sort_unstable_by(f64::total_cmp);
+        // A floor of 0 still leaves no scale at 0.
+        let least = (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
+        values.par_iter_mut().for_each(|value| *value = value.max(least));
+        Self { values }
+    }
+
+    /// The scales.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The scale of point `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        self.values[i]
+    }
+}
+
+/// The first local scales, at least `floor` × the median of the positive ones.
+///
+/// # Panics
+/// If the neighbour graph is shorter than the scale needs.
+pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -> Result<LocalScales> {
+    let n = neighbors.len();
+    let measure = |of: &(dyn Fn(&[f64]) -> f64 + Sync)| -> Vec<f64> {
+        (0..n).into_par_iter().map(|i| of(neighbors.distances(i))).collect()
+    };
+    Ok(match scale {
+        FirstScale::KthNeighbor(k) => LocalScales::with_floor(measure(&|row| row[k - 1]), floor),
+        FirstScale::MeanOfNeighbors(k) => {
+            LocalScales::with_floor(measure(&|row| row[..*k].iter().sum::<f64>() / *k as f64), floor)
+        }
+        FirstScale::Given(values) if values.len() != n => {
+            return Err(Error::Length { what: "local scales", expected: n, received: values.len() });
+        }
+        FirstScale::Given(values) => LocalScales::new(values.clone())?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> NeighborGraph {
+        NeighborGraph::new(3, 2, vec![1, 2, 0, 2, 1, 0], vec![1.0, 4.0, 1.0, 3.0, 3.0, 4.0]).unwrap()
+    }
+
+    #[test]
+    fn kth_mean_and_given() {
+        let scales = |scale| first_scales(&line(), &scale, 0.0).unwrap().values().to_vec();
+        assert_eq!(scales(FirstScale::KthNeighbor(1)), [1.0, 1.0, 3.0]);
+        assert_eq!(scales(FirstScale::MeanOfNeighbors(2)), [2.5, 2.0, 3.5]);
+        assert_eq!(scales(FirstScale::Given(vec![1.0, 2.0, 3.0])), [1.0, 2.0, 3.0]);
+        assert!(first_scales(&line(), &FirstScale::Given(vec![1.0]), 0.0).is_err());
+        assert!(first_scales(&line(), &FirstScale::Given(vec![1.0, 0.0, 2.0]), 0.0).is_err());
+    }
+
+    #[test]
+    fn the_floor_holds_even_at_zero() {
+        assert_eq!(LocalScales::with_floor(vec![0.0, 1.0, 2.0, 3.0], 0.5).values(), [1.0, 1.0, 2.0, 3.0]);
+        assert!(LocalScales::with_floor(vec![0.0, 1.0], 0.0).values()[0] > 0.0);
+        assert_eq!(LocalScales::with_floor(vec![0.0, 0.0], 0.5).values(), [1.0, 1.0]);
+    }
+}
