@@ -1,7 +1,7 @@
 //! Stage 5, affinity: similarities from distances and local scales.
 
 use crate::edges::Edges;
-use crate::neighbors::Space;
+use crate::neighbors::{NeighborGraph, Space};
 use crate::scale::LocalScales;
 
 /// The exponent of the affinity.
@@ -15,12 +15,12 @@ pub enum AffinityKind {
 }
 
 impl AffinityKind {
-    /// Similarity at distance d between points of scales `a` and `b`; 0 at infinite distance.
+    /// The number in exp(−·), from the squared distance and the inverse scales.
     #[inline]
-    pub fn similarity(self, d: f64, a: f64, b: f64) -> f64 {
+    fn exponent(self, squared_distance: f64, inverse_a: f64, inverse_b: f64) -> f64 {
         match self {
-            AffinityKind::SquaredDistance => (-(d / a) * (d / b)).exp(),
-            AffinityKind::PlainDistance => (-(d / a) / b).exp(),
+            AffinityKind::SquaredDistance => squared_distance * inverse_a * inverse_b,
+            AffinityKind::PlainDistance => squared_distance.sqrt() * inverse_a * inverse_b,
         }
     }
 }
@@ -29,10 +29,10 @@ impl AffinityKind {
 #[derive(Debug, Clone)]
 pub struct Similarities<'a> {
     space: &'a Space,
-    scales: &'a LocalScales,
+    neighbors: &'a NeighborGraph,
+    inverse_scales: Vec<f64>,
     kind: AffinityKind,
     edges: &'a Edges,
-    distances: &'a [f64],
     values: Vec<f64>,
 }
 
@@ -40,19 +40,20 @@ impl<'a> Similarities<'a> {
     /// Computes the similarity of every candidate edge.
     ///
     /// # Panics
-    /// If space, scales, edges and distances are not of one size.
+    /// If space, neighbours, scales, edges and distances are not of one size.
     pub fn new(
         space: &'a Space,
-        scales: &'a LocalScales,
+        neighbors: &'a NeighborGraph,
+        scales: &LocalScales,
         kind: AffinityKind,
         edges: &'a Edges,
-        distances: &'a [f64],
+        distances: &[f64],
     ) -> Self {
-        assert!(space.len() == edges.n_nodes() && scales.values().len() == edges.n_nodes());
-        assert_eq!(distances.len(), edges.len());
-        let values = edges
-            .map(|edge, i, j| kind.similarity(distances[edge], scales.get(i as usize), scales.get(j as usize)));
-        Self { space, scales, kind, edges, distances, values }
+        let n = edges.n_nodes();
+        assert!(space.len() == n && neighbors.len() == n && scales.values().len() == n);
+        let inverse_scales: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
+        let values = similarities(kind, &inverse_scales, edges, distances);
+        Self { space, neighbors, inverse_scales, kind, edges, values }
     }
 
     /// The candidate edges.
@@ -60,9 +61,9 @@ impl<'a> Similarities<'a> {
         self.edges
     }
 
-    /// Distance of each candidate edge.
-    pub fn distances(&self) -> &'a [f64] {
-        self.distances
+    /// The neighbours of each point.
+    pub fn neighbors(&self) -> &'a NeighborGraph {
+        self.neighbors
     }
 
     /// Similarity of each candidate edge.
@@ -70,11 +71,32 @@ impl<'a> Similarities<'a> {
         &self.values
     }
 
+    /// −ln of the similarity of any two points, candidate or not; 0 for a point with itself.
+    #[inline]
+    pub fn exponent_between(&self, i: usize, j: usize) -> f64 {
+        let squared = self.space.squared_distance(i, j);
+        self.kind.exponent(squared, self.inverse_scales[i], self.inverse_scales[j])
+    }
+
     /// Similarity of any two points, candidate or not; 1 for a point with itself.
     #[inline]
     pub fn between(&self, i: usize, j: usize) -> f64 {
-        self.kind.similarity(self.space.distance(i, j), self.scales.get(i), self.scales.get(j))
+        (-self.exponent_between(i, j)).exp()
     }
+}
+
+/// The locally scaled affinity of each edge.
+pub fn local_affinity(kind: AffinityKind, scales: &LocalScales, edges: &Edges, distances: &[f64]) -> Vec<f64> {
+    let inverse_scales: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
+    similarities(kind, &inverse_scales, edges, distances)
+}
+
+fn similarities(kind: AffinityKind, inverse_scales: &[f64], edges: &Edges, distances: &[f64]) -> Vec<f64> {
+    assert_eq!(distances.len(), edges.len(), "one distance for each edge");
+    edges.map(|edge, i, j| {
+        let squared = distances[edge] * distances[edge];
+        (-kind.exponent(squared, inverse_scales[i as usize], inverse_scales[j as usize])).exp()
+    })
 }
 
 /// The distance of each edge.
@@ -86,24 +108,28 @@ pub(crate) fn edge_distances(space: &Space, edges: &Edges) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::distance::Metric;
+    use crate::neighbors::nearest_neighbors;
     use crate::points::Points;
+    use crate::progress::Run;
 
     #[test]
     fn both_exponents_by_hand() {
-        assert_eq!(AffinityKind::SquaredDistance.similarity(2.0, 1.0, 4.0), (-1.0f64).exp());
-        assert_eq!(AffinityKind::PlainDistance.similarity(2.0, 1.0, 4.0), (-0.5f64).exp());
-        assert_eq!(AffinityKind::SquaredDistance.similarity(f64::INFINITY, 1.0, 1.0), 0.0);
-        assert_eq!(AffinityKind::SquaredDistance.similarity(0.0, 1e-300, 1e-300), 1.0);
+        assert_eq!(AffinityKind::SquaredDistance.exponent(4.0, 1.0, 0.25), 1.0);
+        assert_eq!(AffinityKind::PlainDistance.exponent(4.0, 1.0, 0.25), 0.5);
+        assert_eq!(AffinityKind::SquaredDistance.exponent(f64::INFINITY, 1.0, 1.0), f64::INFINITY);
     }
 
     #[test]
     fn candidates_and_other_pairs_agree() {
         let space = Space::from_points(Points::new(vec![0.0, 1.0, 3.0], 1).unwrap(), Metric::Euclidean).unwrap();
+        let neighbors = nearest_neighbors(&space, 1, &Run::new(0)).unwrap();
         let edges = Edges::from_pairs(3, [(0, 1), (1, 2)]).unwrap();
         let distances = edge_distances(&space, &edges);
         let scales = LocalScales::new(vec![1.0, 2.0, 4.0]).unwrap();
-        let similarities = Similarities::new(&space, &scales, AffinityKind::SquaredDistance, &edges, &distances);
+        let kind = AffinityKind::SquaredDistance;
+        let similarities = Similarities::new(&space, &neighbors, &scales, kind, &edges, &distances);
         assert_eq!(similarities.values(), [(-0.5f64).exp(), (-0.5f64).exp()]);
+        assert_eq!(similarities.values(), local_affinity(kind, &scales, &edges, &distances));
         assert_eq!(similarities.between(1, 2), similarities.values()[1]);
         assert_eq!(similarities.between(2, 2), 1.0);
     }

@@ -11,4 +11,5 @@ pub mod neighbors;
 pub mod points;
 pub mod progress;
 pub mod random;
+pub mod quantile;
 pub mod scale;

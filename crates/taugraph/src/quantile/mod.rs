@@ -1,0 +1,185 @@
+//! Stage 6, conditional quantiles: what similarity each candidate edge has at each quantile τ.
+//!
+//! One interface for every estimator: similarities of the candidate edges in, [`Quantiles`] out. In the paper's
+//! convention a *higher* τ gives a *lower* reconstruction Ŵ_τ, so edges vanish as τ grows; an edge that
+//! persists up to a high τ is similar also to the neighbourhoods of its ends. [`loss`] has the details.
+
+mod autoencoder;
+mod control;
+mod crossing;
+mod factorization;
+pub mod loss;
+mod matrix;
+mod neighborhood;
+mod network;
+mod optimize;
+
+pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
+pub use control::{Certain, Identity};
+pub use crossing::{crossing_rate, rearrange};
+pub use factorization::Factorization;
+pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
+pub use network::{Activation, Biases, DecoderWeights};
+pub use optimize::Optimizer;
+
+use crate::affinity::Similarities;
+use crate::error::{Error, Result};
+use crate::progress::Run;
+
+/// An increasing list of quantiles between 0 and 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taus(Vec<f64>);
+
+impl Taus {
+    /// Checks the list.
+    pub fn new(taus: Vec<f64>) -> Result<Self> {
+        let increasing = taus.windows(2).all(|pair| pair[0] < pair[1]);
+        if taus.is_empty() || !increasing || !taus.iter().all(|&tau| tau > 0.0 && tau < 1.0) {
+            return Err(Error::Parameter {
+                name: "taus",
+                value: format!("{taus:?}"),
+                rule: "must be increasing numbers between 0 and 1, at least one",
+            });
+        }
+        Ok(Self(taus))
+    }
+
+    /// The quantiles, ascending.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Never: an empty list is refused.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+impl Default for Taus {
+    /// 0.1, 0.2, … 0.9.
+    fn default() -> Self {
+        Self((1..10).map(|tenth| f64::from(tenth) / 10.0).collect())
+    }
+}
+
+/// How the conditional quantiles are estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Estimator {
+    /// Empirical quantiles over the neighbourhoods of the edge's ends; the default.
+    Neighborhood(Neighborhood),
+    /// The paper's networks.
+    AutoEncoder(AutoEncoder),
+    /// Symmetric low-rank factorisation.
+    Factorization(Factorization),
+    /// Control: Ŵ_τ = W at every τ.
+    Identity(Identity),
+    /// Control: every candidate persists at every τ.
+    Certain(Certain),
+}
+
+impl Estimator {
+    /// The interface behind the choice.
+    pub fn as_dyn(&self) -> &dyn ConditionalQuantiles {
+        match self {
+            Estimator::Neighborhood(estimator) => estimator,
+            Estimator::AutoEncoder(estimator) => estimator,
+            Estimator::Factorization(estimator) => estimator,
+            Estimator::Identity(estimator) => estimator,
+            Estimator::Certain(estimator) => estimator,
+        }
+    }
+}
+
+/// Size of the problem, for the estimate of the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProblemSize {
+    /// Distinct points.
+    pub n_nodes: u64,
+    /// Candidate edges.
+    pub n_edges: u64,
+    /// Quantiles.
+    pub n_taus: u64,
+}
+
+/// Estimates the conditional quantiles of the candidate edges' similarities.
+pub trait ConditionalQuantiles {
+    /// Whether the parameters are within their ranges.
+    fn check(&self) -> Result<()>;
+
+    /// Neighbours that must be known of each point.
+    fn n_neighbors(&self) -> usize {
+        0
+    }
+
+    /// Bytes allocated at the peak, the result included.
+    fn bytes(&self, size: ProblemSize) -> u64;
+
+    /// The quantiles. `threshold` is the similarity above which an edge counts as present.
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        threshold: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles>;
+}
+
+/// Conditional quantiles on the candidate edges: the reconstructions, the persistences, or both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantiles {
+    /// The quantiles τ.
+    pub taus: Taus,
+    /// Ŵ_τ, all τ of the first edge, then all of the second, …; `None` where only the persistence is known.
+    pub reconstructions: Option<Vec<f64>>,
+    /// The highest τ at which each edge persists, where the estimator knows it better than on the list of τ.
+    pub persistence: Option<Vec<f64>>,
+    /// How the training went, for each τ (one entry for a joint network); empty without training.
+    pub training: Vec<Training>,
+    /// Share of the edges whose reconstructions crossed before they were put in order.
+    pub crossing_rate: Option<f64>,
+}
+
+/// How the training of one model went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    /// The quantile; `None` for a joint model of all quantiles.
+    pub tau: Option<f64>,
+    /// Loss after each iteration (mean over the rows, penalties included).
+    pub losses: Vec<f64>,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// Why an iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The loss no longer fell by more than the tolerance.
+    Converged,
+    /// All iterations were used.
+    IterationLimit,
+    /// No step along the search direction lowered the loss any more.
+    NoDescent,
+}
+
+/// Refuses `name = value` unless `holds`.
+pub(crate) fn require(holds: bool, name: &'static str, value: impl ToString, rule: &'static str) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), rule }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taus_are_checked() {
+        assert_eq!(Taus::default().values(), [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+        for bad in [vec![], vec![0.5, 0.5], vec![0.5, 0.2], vec![0.0], vec![1.0], vec![f64::NAN]] {
+            assert!(Taus::new(bad).is_err());
+        }
+    }
+}

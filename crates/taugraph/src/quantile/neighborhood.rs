@@ -1,0 +1,204 @@
+//! The default estimator: empirical conditional quantiles from the neighbourhoods of an edge's two ends.
+//!
+//! For an edge ij pool the similarities of j to points like i, and of i to points like j:
+//! w_kj for k ∈ {i} ∪ N(i) and w_ki for k ∈ {j} ∪ N(j), with N the `pool` nearest neighbours: 2·(pool + 1) values.
+//! Ŵ_τ(ij) is their (1−τ)-quantile (the smallest value v with at least a share 1−τ of the pool at or below it).
+//! Hence Ŵ_τ > θ exactly when a share of more than τ of the pool lies above θ: the highest persistent τ is that
+//! share, found by counting. Nothing is trained and nothing is random; the cost is 2·(pool + 1) similarities for
+//! each edge.
+
+use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, require};
+use crate::affinity::Similarities;
+use crate::error::Result;
+use crate::progress::Run;
+
+/// What of the pool is the persistence of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PoolStatistic {
+    /// The share above the threshold.
+    #[default]
+    Share,
+    /// The mean similarity; needs no threshold.
+    Mean,
+}
+
+/// Whether the quantiles themselves are wanted, beside the persistence that follows from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeepReconstructions {
+    /// Only the persistence: 8 bytes for each edge.
+    #[default]
+    No,
+    /// Also Ŵ_τ: 8 bytes more for each edge and quantile.
+    Yes,
+}
+
+/// Parameters of the neighbourhood estimator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighborhood {
+    /// Neighbours of each end that enter the pool.
+    pub pool: usize,
+    /// How the pool becomes a persistence.
+    pub statistic: PoolStatistic,
+    /// Whether to return Ŵ_τ as well.
+    pub reconstructions: KeepReconstructions,
+}
+
+impl Default for Neighborhood {
+    fn default() -> Self {
+        Self { pool: 12, statistic: PoolStatistic::Share, reconstructions: KeepReconstructions::No }
+    }
+}
+
+impl ConditionalQuantiles for Neighborhood {
+    fn check(&self) -> Result<()> {
+        require(self.pool >= 1, "pool", self.pool, "must be at least 1")
+    }
+
+    fn n_neighbors(&self) -> usize {
+        self.pool
+    }
+
+    fn bytes(&self, size: ProblemSize) -> u64 {
+        let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
+        // The list of rows that the parallel loop hands out adds 32 bytes for each node.
+        8 * size.n_edges * (1 + kept) + 32 * size.n_nodes
+    }
+
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        threshold: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
+        let edges = similarities.edges();
+        run.stage("neighbourhood quantiles", Some(edges.n_nodes() as u64))?;
+        let width = match self.reconstructions {
+            KeepReconstructions::Yes => 1 + taus.len(),
+            KeepReconstructions::No => 1,
+        };
+        // w > θ is decided on the exponents: no exponential is taken for the share.
+        let limit = -threshold.ln();
+        let mut table = vec![0.0; edges.len() * width];
+        edges.for_each_row(&mut table, width, |i, numbers, row| {
+            if run.progress.cancelled() {
+                return;
+            }
+            let mut pool = Vec::with_capacity(2 * (self.pool + 1));
+            for (edge, out) in numbers.zip(row.chunks_exact_mut(width)) {
+                self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);
+                out[0] = match self.statistic {
+                    PoolStatistic::Share => pool.iter().filter(|&&x| x < limit).count() as f64 / pool.len() as f64,
+                    PoolStatistic::Mean => pool.iter().map(|x| (-x).exp()).sum::<f64>() / pool.len() as f64,
+                };
+                if width > 1 {
+                    // Ascending exponents are descending similarities.
+                    pool.sort_unstable_by(f64::total_cmp);
+                    for (value, &tau) in out[1..].iter_mut().zip(taus.values()) {
+                        *value = (-pool[rank_from_above(tau, pool.len())]).exp();
+                    }
+                }
+            }
+            run.progress.advance(1);
+        });
+        run.check()?;
+        let (persistence, reconstructions) = if width == 1 {
+            (table, None)
+        } else {
+            let persistence = table.iter().step_by(width).copied().collect();
+            (persistence, Some(table.chunks_exact(width).flat_map(|row| &row[1..]).copied().collect()))
+        };
+        Ok(Quantiles {
+            taus: taus.clone(),
+            reconstructions,
+            persistence: Some(persistence),
+            training: Vec::new(),
+            crossing_rate: None,
+        })
+    }
+}
+
+impl Neighborhood {
+    /// −ln of the pooled similarities of an edge.
+    fn fill_pool(&self, similarities: &Similarities<'_>, i: usize, j: usize, pool: &mut Vec<f64>) {
+        pool.clear();
+        for (center, other) in [(i, j), (j, i)] {
+            pool.push(similarities.exponent_between(center, other));
+            let like_center = &similarities.neighbors().ids(center)[..self.pool];
+            pool.extend(like_center.iter().map(|&k| similarities.exponent_between(k as usize, other)));
+        }
+    }
+}
+
+/// Place of the (1−τ)-quantile among `n` values in descending order: the highest place of which a share of more
+/// than τ lies at or above it.
+fn rank_from_above(tau: f64, n: usize) -> usize {
+    ((tau * n as f64).floor() as usize).min(n - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::affinity::{AffinityKind, edge_distances};
+    use crate::distance::Metric;
+    use crate::edges::{Edges, Symmetrize};
+    use crate::neighbors::{Space, nearest_neighbors};
+    use crate::points::Points;
+    use crate::random::{Stage, Stream};
+    use crate::scale::{FirstScale, first_scales};
+
+    fn with_similarities(check: impl Fn(&Similarities<'_>)) {
+        let mut draws = Stream::new(4, Stage::Generator).at(0, 0);
+        let points = Points::new((0..180).map(|_| draws.normal()).collect(), 3).unwrap();
+        let space = Space::from_points(points, Metric::Euclidean).unwrap();
+        let neighbors = nearest_neighbors(&space, 8, &Run::new(0)).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25).unwrap();
+        let edges = Edges::from_neighbors(&neighbors, 8, Symmetrize::Union);
+        let distances = edge_distances(&space, &edges);
+        check(&Similarities::new(&space, &neighbors, &scales, AffinityKind::SquaredDistance, &edges, &distances));
+    }
+
+    #[test]
+    fn share_is_the_highest_tau_at_which_the_quantile_passes_the_threshold() {
+        with_similarities(|similarities| {
+            let taus = Taus::new((1..100).map(|t| (f64::from(t) - 0.5) / 100.0).collect()).unwrap();
+            let estimator =
+                Neighborhood { pool: 5, reconstructions: KeepReconstructions::Yes, ..Default::default() };
+            let quantiles = estimator.estimate(similarities, &taus, 0.3, &Run::new(0)).unwrap();
+            let values = quantiles.reconstructions.unwrap();
+            assert_eq!(super::super::crossing_rate(&values, taus.len()), 0.0);
+            for (edge, share) in quantiles.persistence.unwrap().into_iter().enumerate() {
+                let of_edge = &values[edge * taus.len()..(edge + 1) * taus.len()];
+                for (&tau, &value) in taus.values().iter().zip(of_edge) {
+                    assert_eq!(value > 0.3, share > tau, "edge {edge}, tau {tau}, share {share}, value {value}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn share_and_mean_equal_the_definition() {
+        with_similarities(|similarities| {
+            for statistic in [PoolStatistic::Share, PoolStatistic::Mean] {
+                let estimator = Neighborhood { pool: 6, statistic, ..Default::default() };
+                let found = estimator.estimate(similarities, &Taus::default(), 0.4, &Run::new(0)).unwrap();
+                for ((i, j), value) in similarities.edges().iter().zip(found.persistence.unwrap()) {
+                    let (i, j) = (i as usize, j as usize);
+                    let mut pool = vec![similarities.between(i, j), similarities.between(j, i)];
+                    for &k in &similarities.neighbors().ids(i)[..6] {
+                        pool.push(similarities.between(k as usize, j));
+                    }
+                    for &k in &similarities.neighbors().ids(j)[..6] {
+                        pool.push(similarities.between(k as usize, i));
+                    }
+                    assert_eq!(pool.len(), 14);
+                    let expected = match statistic {
+                        PoolStatistic::Share => pool.iter().filter(|&&w| w > 0.4).count() as f64 / 14.0,
+                        PoolStatistic::Mean => pool.iter().sum::<f64>() / 14.0,
+                    };
+                    assert!((value - expected).abs() < 1e-14);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,331 @@
+//! Minimisers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
+
+use super::{StopReason, Training, require};
+use crate::dense::{add_scaled, dot, norm};
+use crate::error::{Error, Result};
+
+/// How the parameters are fitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Optimizer {
+    /// Stochastic gradient descent with momentum: v ← m·v − rate·g, x ← x + v.
+    Sgd {
+        /// Step length.
+        learning_rate: f64,
+        /// m.
+        momentum: f64,
+        /// Rows in a mini-batch.
+        batch: usize,
+    },
+    /// Adam (Kingma and Ba 2015), β = (0.9, 0.999).
+    Adam {
+        /// Step length.
+        learning_rate: f64,
+        /// Rows in a mini-batch.
+        batch: usize,
+    },
+    /// L-BFGS on all rows, with a line search that demands the strong Wolfe conditions.
+    Lbfgs {
+        /// Pairs remembered.
+        memory: usize,
+    },
+}
+
+impl Optimizer {
+    /// Whether the parameters are within their ranges.
+    pub fn check(&self) -> Result<()> {
+        match *self {
+            Optimizer::Sgd { learning_rate, momentum, batch } => {
+                require((0.0..1.0).contains(&momentum), "momentum", momentum, "must be in [0, 1)")?;
+                check_steps(learning_rate, batch)
+            }
+            Optimizer::Adam { learning_rate, batch } => check_steps(learning_rate, batch),
+            Optimizer::Lbfgs { memory } => require(memory >= 1, "memory", memory, "must be at least 1"),
+        }
+    }
+}
+
+fn check_steps(learning_rate: f64, batch: usize) -> Result<()> {
+    let usable = learning_rate > 0.0 && learning_rate.is_finite();
+    require(usable, "learning_rate", learning_rate, "must be finite and above 0")?;
+    require(batch >= 1, "batch", batch, "must be at least 1")
+}
+
+/// When to stop: after `limit` iterations, or once the loss has not fallen by more than the share `tolerance`
+/// within `patience` iterations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stopping {
+    pub limit: usize,
+    pub tolerance: f64,
+    pub patience: usize,
+}
+
+impl Stopping {
+    fn is_reached(&self, losses: &[f64]) -> bool {
+        let Some(before) = losses.len().checked_sub(self.patience + 1) else { return false };
+        let best = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+        let (earlier, recent) = (best(&losses[..=before]), best(&losses[before + 1..]));
+        earlier - recent <= self.tolerance * earlier.abs()
+    }
+}
+
+/// What is minimised.
+pub(super) trait Problem {
+    /// Loss and gradient over all rows.
+    fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64>;
+    /// Calls `step(loss, rows, gradient) → new parameters` for each mini-batch of an epoch, in a seeded order.
+    fn epoch(
+        &mut self,
+        epoch: usize,
+        batch: usize,
+        parameters: &mut [f64],
+        step: &mut dyn FnMut(&mut [f64], &[f64]),
+    ) -> Result<f64>;
+}
+
+/// Minimises in place; `tau` is only for the messages.
+pub(super) fn minimize(
+    problem: &mut dyn Problem,
+    parameters: &mut [f64],
+    optimizer: Optimizer,
+    stopping: Stopping,
+    tau: Option<f64>,
+) -> Result<Training> {
+    let n = parameters.len();
+    let (losses, stop) = match optimizer {
+        Optimizer::Sgd { learning_rate, momentum, batch } => {
+            let mut velocity = vec![0.0; n];
+            epochs(problem, parameters, batch, stopping, tau, &mut |parameters, gradient| {
+                for ((x, v), g) in parameters.iter_mut().zip(&mut velocity).zip(gradient) {
+                    *v = momentum * *v - learning_rate * g;
+                    *x += *v;
+                }
+            })?
+        }
+        Optimizer::Adam { learning_rate, batch } => {
+            let (mut first, mut second, mut steps) = (vec![0.0; n], vec![0.0; n], 0);
+            epochs(problem, parameters, batch, stopping, tau, &mut |parameters, gradient| {
+                steps += 1;
+                let (c1, c2) = (1.0 - 0.9f64.powi(steps), 1.0 - 0.999f64.powi(steps));
+                let rate = learning_rate * c2.sqrt() / c1;
+                let moments = first.iter_mut().zip(&mut second);
+                for ((x, g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
+                    *m = 0.9 * *m + 0.1 * g;
+                    *v = 0.999 * *v + 0.001 * g * g;
+                    *x -= rate * *m / (v.sqrt() + 1e-8 * c2.sqrt());
+                }
+            })?
+        }
+        Optimizer::Lbfgs { memory } => lbfgs(problem, parameters, memory, stopping, tau)?,
+    };
+    Ok(Training { tau, losses, stop })
+}
+
+fn epochs(
+    problem: &mut dyn Problem,
+    parameters: &mut [f64],
+    batch: usize,
+    stopping: Stopping,
+    tau: Option<f64>,
+    step: &mut dyn FnMut(&mut [f64], &[f64]),
+) -> Result<(Vec<f64>, StopReason)> {
+    let mut losses = Vec::new();
+    for epoch in 0..stopping.limit {
+        let loss = problem.epoch(epoch, batch, parameters, step)?;
+        if !loss.is_finite() {
+            return Err(Error::Diverged { tau: tau.unwrap_or(f64::NAN), iteration: epoch });
+        }
+        losses.push(loss);
+        if stopping.is_reached(&losses) {
+            return Ok((losses, StopReason::Converged));
+        }
+    }
+    Ok((losses, StopReason::IterationLimit))
+}
+
+/// Nocedal and Wright, "Numerical Optimization", algorithms 7.4, 7.5, 3.5 and 3.6.
+fn lbfgs(
+    problem: &mut dyn Problem,
+    parameters: &mut [f64],
+    memory: usize,
+    stopping: Stopping,
+    tau: Option<f64>,
+) -> Result<(Vec<f64>, StopReason)> {
+    let n = parameters.len();
+    let mut gradient = vec![0.0; n];
+    let mut loss = problem.full(parameters, &mut gradient)?;
+    let mut losses = vec![loss];
+    let mut pairs: std::collections::VecDeque<(Vec<f64>, Vec<f64>, f64)> = Default::default();
+    for iteration in 0..stopping.limit {
+        if !loss.is_finite() {
+            return Err(Error::Diverged { tau: tau.unwrap_or(f64::NAN), iteration });
+        }
+        if norm(&gradient) <= 1e-12 * norm(parameters).max(1.0) {
+            return Ok((losses, StopReason::Converged));
+        }
+        let direction = two_loop(&gradient, &pairs);
+        let first = if pairs.is_empty() { (1.0 / norm(&gradient)).min(1.0) } else { 1.0 };
+        let start = Point { loss, slope: dot(&direction, &gradient) };
+        let Some(found) = wolfe_search(problem, parameters, &direction, start, first)? else {
+            if pairs.is_empty() {
+                return Ok((losses, StopReason::NoDescent));
+            }
+            // The curvature estimate may be stale: once more from the plain gradient.
+            pairs.clear();
+            continue;
+        };
+        let step: Vec<f64> = found.parameters.iter().zip(parameters.iter()).map(|(new, old)| new - old).collect();
+        let change: Vec<f64> = found.gradient.iter().zip(&gradient).map(|(new, old)| new - old).collect();
+        let curvature = dot(&step, &change);
+        if curvature > 1e-14 * norm(&step) * norm(&change) {
+            if pairs.len() == memory {
+                pairs.pop_front();
+            }
+            pairs.push_back((step, change, curvature));
+        }
+        parameters.copy_from_slice(&found.parameters);
+        (gradient, loss) = (found.gradient, found.loss);
+        losses.push(loss);
+        if stopping.is_reached(&losses) {
+            return Ok((losses, StopReason::Converged));
+        }
+    }
+    Ok((losses, StopReason::IterationLimit))
+}
+
+/// −H·gradient with the inverse Hessian H implied by the remembered pairs.
+fn two_loop(gradient: &[f64], pairs: &std::collections::VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
+    let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut alphas = Vec::with_capacity(pairs.len());
+    for (step, change, curvature) in pairs.iter().rev() {
+        let alpha = dot(step, &q) / curvature;
+        add_scaled(&mut q, -alpha, change);
+        alphas.push(alpha);
+    }
+    if let Some((_, change, curvature)) = pairs.back() {
+        let scale = curvature / dot(change, change);
+        q.iter_mut().for_each(|v| *v *= scale);
+    }
+    for ((step, change, curvature), alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
+        let beta = dot(change, &q) / curvature;
+        add_scaled(&mut q, alpha - beta, step);
+    }
+    q
+}
+
+#[derive(Clone, Copy)]
+struct Point {
+    loss: f64,
+    slope: f64,
+}
+
+struct Found {
+    parameters: Vec<f64>,
+    gradient: Vec<f64>,
+    loss: f64,
+}
+
+/// A step that lowers the loss enough and flattens the slope enough; `None` if there is none to be found.
+fn wolfe_search(
+    problem: &mut dyn Problem,
+    parameters: &[f64],
+    direction: &[f64],
+    start: Point,
+    first: f64,
+) -> Result<Option<Found>> {
+    const ENOUGH: f64 = 1e-4;
+    const FLAT: f64 = 0.9;
+    if !(start.slope < 0.0) {
+        return Ok(None);
+    }
+    let (mut low, mut high) = ((0.0, start), None::<f64>);
+    let mut length = first;
+    let mut best: Option<Found> = None;
+    for _ in 0..25 {
+        let moved: Vec<f64> = parameters.iter().zip(direction).map(|(x, d)| x + length * d).collect();
+        let mut gradient = vec![0.0; moved.len()];
+        let loss = problem.full(&moved, &mut gradient)?;
+        let slope = dot(&gradient, direction);
+        let lower = loss.is_finite() && loss <= start.loss + ENOUGH * length * start.slope && loss < start.loss;
+        if !lower || (high.is_some() && loss >= low.1.loss) {
+            high = Some(length);
+        } else {
+            let flat = slope.abs() <= -FLAT * start.slope;
+            let rising = slope >= 0.0;
+            best = Some(Found { parameters: moved, gradient, loss });
+            if flat {
+                return Ok(best);
+            }
+            if rising {
+                high = Some(length);
+            } else {
+                low = (length, Point { loss, slope });
+            }
+        }
+        length = match high {
+            None => length * 2.0,
+            Some(high) => 0.5 * (low.0 + high),
+        };
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rosenbrock's valley, the minimum 0 at (1, 1).
+    struct Valley;
+
+    impl Problem for Valley {
+        fn full(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+            let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
+            gradient[0] = -2.0 * a - 400.0 * x[0] * b;
+            gradient[1] = 200.0 * b;
+            Ok(a * a + 100.0 * b * b)
+        }
+
+        fn epoch(
+            &mut self,
+            _: usize,
+            _: usize,
+            parameters: &mut [f64],
+            step: &mut dyn FnMut(&mut [f64], &[f64]),
+        ) -> Result<f64> {
+            let mut gradient = vec![0.0; 2];
+            let loss = self.full(parameters, &mut gradient)?;
+            step(parameters, &gradient);
+            Ok(loss)
+        }
+    }
+
+    #[test]
+    fn every_minimiser_finds_the_valley_floor() {
+        for (optimizer, limit, close) in [
+            (Optimizer::Sgd { learning_rate: 1e-3, momentum: 0.9, batch: 1 }, 20_000, 1e-3),
+            (Optimizer::Adam { learning_rate: 2e-2, batch: 1 }, 20_000, 1e-3),
+            (Optimizer::Lbfgs { memory: 10 }, 200, 1e-6),
+        ] {
+            let mut x = vec![-1.2, 1.0];
+            let stopping = Stopping { limit, tolerance: 0.0, patience: 500 };
+            let training = minimize(&mut Valley, &mut x, optimizer, stopping, None).unwrap();
+            assert!((x[0] - 1.0).abs() < close && (x[1] - 1.0).abs() < 2.0 * close, "{optimizer:?}: {x:?}");
+            assert!(training.losses.last().unwrap() < &training.losses[0]);
+        }
+    }
+
+    #[test]
+    fn stopping_needs_patience() {
+        let stopping = Stopping { limit: 10, tolerance: 0.01, patience: 2 };
+        assert!(!stopping.is_reached(&[3.0, 2.0]));
+        assert!(!stopping.is_reached(&[3.0, 2.0, 1.0]));
+        assert!(stopping.is_reached(&[1.0, 1.0, 0.999]));
+    }
+
+    #[test]
+    fn divergence_is_an_error() {
+        let mut x = vec![-1.2, 1.0];
+        let stopping = Stopping { limit: 1000, tolerance: 0.0, patience: 1000 };
+        let wild = Optimizer::Sgd { learning_rate: 10.0, momentum: 0.0, batch: 1 };
+        assert!(matches!(minimize(&mut Valley, &mut x, wild, stopping, Some(0.5)), Err(Error::Diverged { .. })));
+    }
+}
