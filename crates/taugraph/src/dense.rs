@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::random::Draws;
 
 /// Pieces of vectors; large enough that the hand-over is negligible.
-pub(crate) const VECTOR_CHUNK: usize = 8192;
+pub(crate) const VECTOR_CHUNK: usize = 4096;
 
 /// Products below this many multiplications are not worth cutting up.
 const PARALLEL_PRODUCT: usize = 1 << 18;
@@ -121,14 +121,19 @@ pub(crate) fn orthonormalize(values: &mut [f64], n: usize, draws: &mut Draws) {
 
 /// Subtracts from `vector` its projection on the orthonormal columns of `basis`.
 pub(crate) fn orthogonalize(vector: &mut [f64], basis: &[f64]) {
-    let n = vector.len();
     if basis.is_empty() {
         return;
     }
     let coefficients = project(vector, basis);
+    subtract_combination(vector, basis, &coefficients);
+}
+
+/// `vector ← vector − basis·coefficients`.
+pub(crate) fn subtract_combination(vector: &mut [f64], basis: &[f64], coefficients: &[f64]) {
+    let n = vector.len();
     vector.par_chunks_mut(VECTOR_CHUNK).enumerate().for_each(|(chunk, part)| {
         let begin = chunk * VECTOR_CHUNK;
-        for (column, coefficient) in basis.chunks_exact(n).zip(&coefficients) {
+        for (column, coefficient) in basis.chunks_exact(n).zip(coefficients) {
             for (v, b) in part.iter_mut().zip(&column[begin..]) {
                 *v -= coefficient * b;
             }

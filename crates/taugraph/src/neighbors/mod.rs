@@ -9,7 +9,7 @@ mod scan;
 mod tiles;
 mod tree;
 
-pub(crate) use outside::{OutsidePair, nearest_outside};
+pub(crate) use outside::nearest_outside;
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};

@@ -1,0 +1,142 @@
+//! Stage 9, components: pieces of the graph are joined by weak links, so that methods which need one piece work
+//! and still see how weakly the pieces hang together.
+
+use crate::affinity::{AffinityKind, local_affinity};
+use crate::edges::Edges;
+use crate::error::Result;
+use crate::graph::{Components, SparseGraph};
+use crate::neighbors::{Space, nearest_outside};
+use crate::progress::Run;
+use crate::scale::LocalScales;
+
+/// A link is this much weaker than the affinity it would have had …
+const WEAKENING: f64 = 1e-3;
+/// … and that affinity counts as at least this.
+const LEAST_AFFINITY: f64 = 1e-3;
+
+/// An edge added between two components.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// One end.
+    pub i: u32,
+    /// The other end.
+    pub j: u32,
+    /// Weight of the added edge.
+    pub weight: f64,
+}
+
+/// Joins the components by their shortest outside distances, in Borůvka rounds; weight 1e-3·max(w, 1e-3) with w the
+/// locally scaled affinity of the pair.
+///
+/// A neighbour graph knows no distances across its components: [`link_by_degree`] serves there.
+pub fn link_components(
+    graph: SparseGraph,
+    space: &Space,
+    scales: &LocalScales,
+    kind: AffinityKind,
+    run: &Run<'_>,
+) -> Result<(SparseGraph, Vec<Link>)> {
+    let mut components = Components::of_graph(&graph);
+    if components.len() == 1 {
+        return Ok((graph, Vec::new()));
+    }
+    if !space.knows_all_pairs() {
+        return Ok(link_by_degree(&graph));
+    }
+    run.stage("component links", Some(components.len() as u64))?;
+    let n = graph.n_nodes();
+    let mut linked = graph;
+    let mut links = Vec::new();
+    while components.len() > 1 {
+        let pairs =
+            nearest_outside(space, components.of_nodes(), components.len(), components.largest(), run)?;
+        let ends = pairs.iter().flatten().map(|pair| (pair.inside, pair.outside));
+        let edges = Edges::from_pairs(n, ends)?;
+        let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
+        let affinities = local_affinity(kind, scales, &edges, &distances);
+        let added: Vec<(u32, u32, f64)> = edges
+            .iter()
+            .zip(&affinities)
+            .map(|((i, j), w)| (i, j, WEAKENING * w.max(LEAST_AFFINITY)))
+            .collect();
+        linked = linked.with_edges(&added);
+        links.extend(added.iter().map(|&(i, j, weight)| Link { i, j, weight }));
+        components = Components::of_graph(&linked);
+        run.progress.advance(added.len() as u64);
+    }
+    Ok((linked, links))
+}
+
+/// Joins every component to the largest one, between their nodes of highest degree, with the least weight.
+///
+/// For graphs without distances.
+pub fn link_by_degree(graph: &SparseGraph) -> (SparseGraph, Vec<Link>) {
+    let components = Components::of_graph(graph);
+    let degrees = graph.degrees();
+    let mut heads: Vec<Option<u32>> = vec![None; components.len()];
+    for (node, &component) in components.of_nodes().iter().enumerate() {
+        let head = &mut heads[component as usize];
+        if head.is_none_or(|known| degrees[node] > degrees[known as usize]) {
+            *head = Some(node as u32);
+        }
+    }
+    let center = heads[components.largest() as usize].expect("every component has a node");
+    // Relative to the graph's own weights, which may have any unit.
+    let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
+    let weight = WEAKENING * LEAST_AFFINITY * if heaviest > 0.0 { heaviest } else { 1.0 };
+    let links: Vec<Link> = heads
+        .into_iter()
+        .flatten()
+        .filter(|&head| head != center)
+        .map(|head| Link { i: head.min(center), j: head.max(center), weight })
+        .collect();
+    let added: Vec<(u32, u32, f64)> = links.iter().map(|link| (link.i, link.j, link.weight)).collect();
+    (graph.with_edges(&added), links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::Metric;
+    use crate::points::Points;
+
+    /// Three pairs of points on a line, at 0, 10 and 30.
+    fn pairs() -> (Space, SparseGraph) {
+        let points = Points::new(vec![0.0, 1.0, 10.0, 11.0, 30.0, 31.0], 1).unwrap();
+        let edges = Edges::from_pairs(6, [(0, 1), (2, 3), (4, 5)]).unwrap();
+        (Space::from_points(points, Metric::Euclidean).unwrap(), SparseGraph::from_edges(&edges, &[1.0; 3]))
+    }
+
+    #[test]
+    fn links_are_the_shortest_outside_edges() {
+        let (space, graph) = pairs();
+        let scales = LocalScales::new(vec![9.0; 6]).unwrap();
+        let (linked, links) =
+            link_components(graph, &space, &scales, AffinityKind::SquaredDistance, &Run::new(0)).unwrap();
+        let ends: Vec<(u32, u32)> = links.iter().map(|link| (link.i, link.j)).collect();
+        assert_eq!(ends, [(1, 2), (3, 4)]);
+        assert!((links[0].weight - 1e-3 * (-1.0f64).exp()).abs() < 1e-15);
+        assert_eq!(Components::of_graph(&linked).len(), 1);
+        assert_eq!(linked.n_edges(), 5);
+    }
+
+    #[test]
+    fn degree_links_and_isolated_nodes() {
+        let edges = Edges::from_pairs(4, [(0, 1), (1, 2)]).unwrap();
+        let (linked, links) = link_by_degree(&SparseGraph::from_edges(&edges, &[2.0, 2.0]));
+        assert_eq!(links, [Link { i: 1, j: 3, weight: 2e-6 }]);
+        assert_eq!(Components::of_graph(&linked).len(), 1);
+        let lonely = SparseGraph::from_edges(&Edges::from_pairs(3, []).unwrap(), &[]);
+        assert_eq!(Components::of_graph(&link_by_degree(&lonely).0).len(), 1);
+    }
+
+    #[test]
+    fn one_piece_stays_as_it_is() {
+        let (space, graph) = pairs();
+        let scales = LocalScales::new(vec![9.0; 6]).unwrap();
+        let kind = AffinityKind::SquaredDistance;
+        let (linked, _) = link_components(graph, &space, &scales, kind, &Run::new(0)).unwrap();
+        let (again, links) = link_components(linked.clone(), &space, &scales, kind, &Run::new(0)).unwrap();
+        assert_eq!((again, links.len()), (linked, 0));
+    }
+}

@@ -1,0 +1,149 @@
+//! Algorithm 1 on one page: from points to a robust graph.
+
+use crate::affinity::{Similarities, edge_distances, local_affinity};
+use crate::edges::Edges;
+use crate::error::{Error, Result};
+use crate::graph::{Components, SparseGraph};
+use crate::links::{Link, link_components};
+use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::neighbors::{Space, nearest_neighbors};
+use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
+use crate::points::Duplicates;
+use crate::progress::Run;
+use crate::quantile::{ProblemSize, Training};
+use crate::scale::{FirstScale, LocalScales, first_scales};
+use crate::stochastic::{StochasticGraph, robust_scales};
+
+/// The robust graph and everything that was learned on the way. Nodes are the distinct points.
+#[derive(Debug, Clone)]
+pub struct RobustGraph {
+    /// Which rows share a node.
+    pub duplicates: Duplicates,
+    /// First local scale of each node.
+    pub first_scales: LocalScales,
+    /// Robust local scale of each node.
+    pub scales: LocalScales,
+    /// Candidate edges with persistence and probability.
+    pub stochastic: StochasticGraph,
+    /// Distance of each candidate edge.
+    pub distances: Vec<f64>,
+    /// How the quantile models were trained; empty without training.
+    pub training: Vec<Training>,
+    /// Share of the edges whose quantiles crossed before they were put in order.
+    pub crossing_rate: Option<f64>,
+    /// The final affinity, links included.
+    pub graph: SparseGraph,
+    /// Pieces of the final affinity before they were linked.
+    pub components: Components,
+    /// The links between them.
+    pub links: Vec<Link>,
+}
+
+/// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
+/// final affinity.
+pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
+    let n_columns = if let Space::Points(points) = space { points.points().n_columns() } else { 0 };
+    refuse_if_over(
+        space.len(),
+        run.memory_limit,
+        |n| memory_estimate(n, n_columns, params),
+        "use fewer neighbours, or a preset on neighbours and not on all pairs",
+    )?;
+    let (distinct, duplicates) = space.distinct();
+    let distinct = distinct.as_ref();
+    let neighbors = nearest_neighbors(distinct, params.n_neighbors(), run)?;
+    let scale = of_nodes(&params.first_scale, &duplicates)?;
+    let first = first_scales(&neighbors, &scale, params.scale_floor)?;
+    let edges = match params.candidates {
+        CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
+        CandidatePairs::All if distinct.knows_all_pairs() => Edges::all_pairs(distinct.len()),
+        CandidatePairs::All => {
+            let advice = "take the neighbours as candidates";
+            return Err(Error::NeedsAllPairs { stage: "this preset", advice });
+        }
+    };
+    let distances = edge_distances(distinct, &edges);
+    let similarities = Similarities::new(distinct, &neighbors, &first, params.affinity, &edges, &distances);
+    let quantiles = params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run)?;
+    drop(similarities);
+    let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
+    let scales = robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
+    let unlinked = final_affinity(&stochastic, &distances, &scales, params);
+    let components = Components::of_graph(&unlinked);
+    let (graph, links) = match params.link_components {
+        LinkComponents::No => (unlinked, Vec::new()),
+        LinkComponents::Weakly => link_components(unlinked, distinct, &scales, params.affinity, run)?,
+    };
+    Ok(RobustGraph {
+        duplicates,
+        first_scales: first,
+        scales,
+        stochastic,
+        distances,
+        training: quantiles.training,
+        crossing_rate: quantiles.crossing_rate,
+        graph,
+        components,
+        links,
+    })
+}
+
+/// The user's scales are given by row; the graph needs them by node.
+fn of_nodes(scale: &FirstScale, duplicates: &Duplicates) -> Result<FirstScale> {
+    let FirstScale::Given(values) = scale else { return Ok(scale.clone()) };
+    if values.len() != duplicates.n_rows() {
+        let (expected, received) = (duplicates.n_rows(), values.len());
+        return Err(Error::Length { what: "local scales", expected, received });
+    }
+    Ok(FirstScale::Given(duplicates.row_of_node().iter().map(|&row| values[row as usize]).collect()))
+}
+
+fn final_affinity(
+    stochastic: &StochasticGraph,
+    distances: &[f64],
+    scales: &LocalScales,
+    params: &GraphParams,
+) -> SparseGraph {
+    let edges = stochastic.edges();
+    let mut weights = local_affinity(params.affinity, scales, edges, distances);
+    let of_edges = weights.iter_mut().zip(stochastic.probabilities());
+    match params.final_affinity {
+        FinalAffinity::Plain => {}
+        FinalAffinity::Masked => of_edges.filter(|(_, p)| **p <= 0.0).for_each(|(weight, _)| *weight = 0.0),
+        FinalAffinity::Weighted { power, floor } => {
+            of_edges.for_each(|(weight, p)| *weight = (*weight * p.powf(power)).max(floor));
+        }
+    }
+    SparseGraph::from_edges(edges, &weights)
+}
+
+/// What the run will hold at each stage, for `n` rows of `n_columns` columns.
+///
+/// Candidates are counted as if no two points chose each other, so the estimate is from above.
+pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> MemoryEstimate {
+    let (n, d, k) = (n as u64, n_columns as u64, params.n_neighbors() as u64);
+    let (n_edges, pairs_in_work) = match params.candidates {
+        CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
+        CandidatePairs::Neighbors { k, .. } => (n * k as u64, 8 * n * k as u64),
+    };
+    // The points, their distinct copy and the map from rows to nodes.
+    let points = 16 * n * d + 8 * n;
+    let hashing = n * (8 * d + 64);
+    let neighbors = 12 * n * k;
+    let searching = (4 * n * d + 12 * n).max(12 * n * k + 8 * n * d);
+    let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
+    let similarities = 8 * n_edges + 16 * n;
+    let n_taus = params.taus.len() as u64;
+    let estimator = params.estimator.as_dyn().bytes(ProblemSize { n_nodes: n, n_edges, n_taus });
+    let stochastic = 16 * n_edges;
+    let graph = 24 * n_edges + 40 * n;
+    let stages = vec![
+        ("duplicates", points + hashing),
+        ("neighbours", points + neighbors + searching),
+        ("candidate edges", points + neighbors + edges + pairs_in_work),
+        ("conditional quantiles", points + neighbors + edges + similarities + estimator),
+        ("local scales", points + neighbors + edges + estimator + stochastic),
+        ("final affinity", points + neighbors + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
+    ];
+    MemoryEstimate { stages }
+}

@@ -1,0 +1,108 @@
+//! The spectral embedding: the smallest eigenvectors as coordinates.
+
+use rayon::prelude::*;
+
+use super::laplacian::{Laplacian, LaplacianKind};
+use super::solve::{EigenInfo, EigenParams, smallest_eigenpairs};
+use crate::error::Result;
+use crate::graph::SparseGraph;
+use crate::progress::Run;
+
+/// What becomes of the eigenvectors' rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EmbeddingRows {
+    /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
+    #[default]
+    UnitLength,
+    /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalised kind): one step of the diffusion map.
+    Diffusion,
+    /// As they are.
+    Plain,
+}
+
+/// A point in the eigenvectors' coordinates for each node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Row-major, one row for each node.
+    pub coordinates: Vec<f64>,
+    /// Number of coordinates.
+    pub n_columns: usize,
+    /// Eigenvalue behind each coordinate, ascending.
+    pub eigenvalues: Vec<f64>,
+    /// Residual of each eigenpair.
+    pub residuals: Vec<f64>,
+    /// How the eigenpairs were found.
+    pub info: EigenInfo,
+}
+
+impl Embedding {
+    /// The coordinates of a node.
+    pub fn row(&self, node: usize) -> &[f64] {
+        &self.coordinates[node * self.n_columns..(node + 1) * self.n_columns]
+    }
+
+    /// The same embedding with its first columns only, rows treated anew.
+    pub(crate) fn truncated(&self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
+        let mut coordinates: Vec<f64> =
+            self.coordinates.chunks_exact(self.n_columns).flat_map(|row| &row[..n_columns]).copied().collect();
+        if rows == EmbeddingRows::UnitLength {
+            unit_rows(&mut coordinates, n_columns);
+        }
+        Embedding {
+            coordinates,
+            n_columns,
+            eigenvalues: self.eigenvalues[..n_columns].to_vec(),
+            residuals: self.residuals[..n_columns].to_vec(),
+            info: self.info.clone(),
+        }
+    }
+}
+
+/// Embeds the nodes of a graph by the `n_columns` smallest eigenvectors of a Laplacian.
+///
+/// The sign of a coordinate is fixed by its largest entry (the first of several), which is positive.
+pub fn embed(
+    graph: &SparseGraph,
+    kind: LaplacianKind,
+    n_columns: usize,
+    rows: EmbeddingRows,
+    params: &EigenParams,
+    run: &Run<'_>,
+) -> Result<Embedding> {
+    let laplacian = Laplacian::new(graph, kind);
+    let pairs = smallest_eigenpairs(&laplacian, n_columns, params, run)?;
+    let n = graph.n_nodes();
+    let mut coordinates = vec![0.0; n * n_columns];
+    for (column, (vector, &value)) in pairs.vectors.chunks_exact(n).zip(&pairs.values).enumerate() {
+        let largest = vector.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
+        let scale = match rows {
+            EmbeddingRows::Diffusion if kind == LaplacianKind::Unnormalized => 1.0 - value / laplacian.norm_bound(),
+            EmbeddingRows::Diffusion => 1.0 - value,
+            _ => 1.0,
+        } * if largest < 0.0 { -1.0 } else { 1.0 };
+        for (node, v) in vector.iter().enumerate() {
+            let degree = laplacian.degrees()[node];
+            let of_node = if kind == LaplacianKind::RandomWalk && degree > 0.0 { v / degree.sqrt() } else { *v };
+            coordinates[node * n_columns + column] = scale * of_node;
+        }
+    }
+    if rows == EmbeddingRows::UnitLength {
+        unit_rows(&mut coordinates, n_columns);
+    }
+    Ok(Embedding {
+        coordinates,
+        n_columns,
+        eigenvalues: pairs.values,
+        residuals: pairs.residuals,
+        info: pairs.info,
+    })
+}
+
+fn unit_rows(coordinates: &mut [f64], n_columns: usize) {
+    coordinates.par_chunks_exact_mut(n_columns).for_each(|row| {
+        let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            row.iter_mut().for_each(|v| *v /= norm);
+        }
+    });
+}

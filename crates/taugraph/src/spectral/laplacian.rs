@@ -1,0 +1,178 @@
+//! Graph Laplacians as operators: they are applied, never formed.
+
+use rayon::prelude::*;
+
+use crate::graph::{Components, SparseGraph};
+
+/// Rows handed to a thread at once.
+const ROWS: usize = 512;
+
+/// Which Laplacian; D holds the degrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LaplacianKind {
+    /// I − D^−½ W D^−½; eigenvalues in [0, 2].
+    #[default]
+    Symmetric,
+    /// I − D^−1 W; the eigenvalues of the symmetric one, its eigenvectors divided by √D.
+    RandomWalk,
+    /// D − W.
+    Unnormalized,
+}
+
+/// A symmetric operator on vectors of one length.
+pub(crate) trait SymmetricOperator: Sync {
+    fn len(&self) -> usize;
+    /// y ← A·x.
+    fn apply(&self, x: &[f64], y: &mut [f64]);
+}
+
+/// A Laplacian of a graph. The random-walk kind is represented by the symmetric one, to which it is similar.
+#[derive(Debug)]
+pub struct Laplacian<'a> {
+    graph: &'a SparseGraph,
+    kind: LaplacianKind,
+    degrees: Vec<f64>,
+    /// D^−½ (normalised kinds; 0 for isolated nodes) or 1.
+    weights: Vec<f64>,
+    norm_bound: f64,
+}
+
+impl<'a> Laplacian<'a> {
+    /// The Laplacian of a graph.
+    pub fn new(graph: &'a SparseGraph, kind: LaplacianKind) -> Self {
+        let degrees = graph.degrees();
+        let (weights, norm_bound) = match kind {
+            LaplacianKind::Unnormalized => {
+                (vec![1.0; degrees.len()], 2.0 * degrees.iter().copied().fold(f64::MIN_POSITIVE, f64::max))
+            }
+            _ => (degrees.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect(), 2.0),
+        };
+        Self { graph, kind, degrees, weights, norm_bound }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &SparseGraph {
+        self.graph
+    }
+
+    /// Which Laplacian.
+    pub fn kind(&self) -> LaplacianKind {
+        self.kind
+    }
+
+    /// No eigenvalue is above this.
+    pub fn norm_bound(&self) -> f64 {
+        self.norm_bound
+    }
+
+    /// Sum of the weights of each node.
+    pub fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    /// Diagonal entry i.
+    pub(super) fn diagonal(&self, i: usize) -> f64 {
+        match self.kind {
+            LaplacianKind::Unnormalized => self.degrees[i],
+            // A node without edges is a component of its own: its null vector needs a zero here.
+            _ => f64::from(u8::from(self.degrees[i] > 0.0)),
+        }
+    }
+
+    /// Off-diagonal entries of row i.
+    pub(super) fn off_diagonal(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.graph.row(i).map(move |(j, w)| (j, -w * self.weights[i] * self.weights[j as usize]))
+    }
+
+    /// y ← L·x.
+    pub fn apply(&self, x: &[f64], y: &mut [f64]) {
+        self.accumulate(x, y, |diagonal, x, sum| diagonal * x - sum);
+    }
+
+    fn accumulate(&self, x: &[f64], y: &mut [f64], join: impl Fn(f64, f64, f64) -> f64 + Sync) {
+        let scaled: Vec<f64> = x.par_iter().with_min_len(8192).zip(&self.weights).map(|(x, s)| x * s).collect();
+        let (offsets, ids, weights) = (self.graph.offsets(), self.graph.ids(), self.graph.weights());
+        y.par_chunks_mut(ROWS).enumerate().for_each(|(block, part)| {
+            for (row, out) in part.iter_mut().enumerate() {
+                let i = block * ROWS + row;
+                let entries = offsets[i] as usize..offsets[i + 1] as usize;
+                let mut sum = 0.0;
+                for (id, weight) in ids[entries.clone()].iter().zip(&weights[entries]) {
+                    sum += weight * scaled[*id as usize];
+                }
+                *out = join(self.diagonal(i), x[i], self.weights[i] * sum);
+            }
+        });
+    }
+
+    /// Orthonormal basis of the null space: one vector for each component, known without any eigenvalue.
+    pub(super) fn null_space(&self, components: &Components) -> Vec<f64> {
+        let n = self.degrees.len();
+        let mut basis = vec![0.0; n * components.len()];
+        for (node, &component) in components.of_nodes().iter().enumerate() {
+            let value = match self.kind {
+                LaplacianKind::Unnormalized => 1.0,
+                _ if self.degrees[node] > 0.0 => self.degrees[node].sqrt(),
+                _ => 1.0,
+            };
+            basis[component as usize * n + node] = value;
+        }
+        for column in basis.chunks_exact_mut(n) {
+            let norm = column.iter().map(|v| v * v).sum::<f64>().sqrt();
+            column.iter_mut().for_each(|v| *v /= norm);
+        }
+        basis
+    }
+}
+
+/// bound·I − L: its *largest* eigenvalues belong to the smallest of L.
+pub(super) struct Flipped<'a>(pub &'a Laplacian<'a>);
+
+impl SymmetricOperator for Flipped<'_> {
+    fn len(&self) -> usize {
+        self.0.degrees.len()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        let bound = self.0.norm_bound;
+        self.0.accumulate(x, y, |diagonal, x, sum| (bound - diagonal) * x + sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+
+    #[test]
+    fn operators_equal_their_matrices_and_kill_their_null_vectors() {
+        // A triangle with a tail, and an isolated node.
+        let edges = Edges::from_pairs(5, [(0, 1), (0, 2), (1, 2), (2, 3)]).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0, 0.5]);
+        let components = Components::of_graph(&graph);
+        for kind in [LaplacianKind::Symmetric, LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
+            let laplacian = Laplacian::new(&graph, kind);
+            for column in 0..5 {
+                let (mut x, mut y, mut z) = (vec![0.0; 5], vec![0.0; 5], vec![0.0; 5]);
+                x[column] = 1.0;
+                laplacian.apply(&x, &mut y);
+                Flipped(&laplacian).apply(&x, &mut z);
+                for row in 0..5 {
+                    let entry = if row == column {
+                        laplacian.diagonal(row)
+                    } else {
+                        laplacian.off_diagonal(row).find(|&(j, _)| j as usize == column).map_or(0.0, |pair| pair.1)
+                    };
+                    assert!((y[row] - entry).abs() < 1e-15);
+                    let flipped = if row == column { laplacian.norm_bound() - entry } else { -entry };
+                    assert!((z[row] - flipped).abs() < 1e-15);
+                }
+            }
+            for vector in laplacian.null_space(&components).chunks_exact(5) {
+                let mut image = vec![0.0; 5];
+                laplacian.apply(vector, &mut image);
+                assert!(image.iter().all(|v| v.abs() < 1e-14), "{kind:?}: {image:?}");
+            }
+        }
+    }
+}

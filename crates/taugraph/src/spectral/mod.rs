@@ -1,0 +1,12 @@
+//! Stage 10, spectral: eigenpairs of graph Laplacians, and the embedding that they give.
+
+mod chebyshev;
+mod embedding;
+mod lanczos;
+mod laplacian;
+mod shift_invert;
+mod solve;
+
+pub use embedding::{Embedding, EmbeddingRows, embed};
+pub use laplacian::{Laplacian, LaplacianKind};
+pub use solve::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice, smallest_eigenpairs};

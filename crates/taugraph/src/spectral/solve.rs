@@ -1,0 +1,302 @@
+//! The solver policy: which method finds the smallest eigenpairs of a Laplacian, and whether it did.
+//!
+//! 1. Components first: the null space is known exactly and deflated, never found by an eigenvalue threshold.
+//! 2. Small problems: all pairs of the dense matrix.
+//! 3. Thick-restart Lanczos, given up early where the speed of convergence shows that the gap is too small.
+//! 4. Lanczos on the shift-inverted operator, where the symbolic factorisation fits.
+//! 5. Lanczos under a Chebyshev filter, of growing degree.
+//!
+//! Whatever the method says, every pair is measured again: residual |L·u − λ·u|. Pairs above the tolerance are
+//! never returned as converged; after the last method they are an error.
+
+use faer::{Accum, Mat};
+
+use super::chebyshev::ChebyshevFilter;
+use super::lanczos::{LanczosParams, LanczosResult, largest};
+use super::laplacian::{Flipped, Laplacian};
+use super::shift_invert::ShiftInvert;
+use crate::dense::{columns_of, columns_of_mut, dot, multiply, norm, symmetric_eigen};
+use crate::error::{Error, Result};
+use crate::graph::Components;
+use crate::progress::Run;
+use crate::quantile::require;
+
+/// Up to this many nodes the dense eigenproblem is the fastest.
+const DENSE_NODES: usize = 300;
+/// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
+const SHIFT: f64 = 1e-10;
+
+/// Which method to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SolverChoice {
+    /// The policy above.
+    #[default]
+    Automatic,
+    /// Only this one, or an error.
+    Only(EigenSolver),
+}
+
+/// The methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EigenSolver {
+    /// All pairs of the dense matrix.
+    Dense,
+    /// Thick-restart Lanczos.
+    Lanczos,
+    /// Lanczos on the inverse.
+    ShiftInvert,
+    /// Lanczos under a polynomial filter.
+    Chebyshev,
+}
+
+/// Parameters of the eigensolvers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EigenParams {
+    /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
+    pub tolerance: f64,
+    /// Which method.
+    pub solver: SolverChoice,
+    /// Most applications of the Laplacian, over all methods.
+    pub max_applications: usize,
+}
+
+impl Default for EigenParams {
+    fn default() -> Self {
+        Self { tolerance: 1e-8, solver: SolverChoice::Automatic, max_applications: 100_000 }
+    }
+}
+
+impl EigenParams {
+    /// Whether the parameters are within their ranges.
+    pub fn check(&self) -> Result<()> {
+        let rule = "must be at least 1e-14 and below 1";
+        require((1e-14..1.0).contains(&self.tolerance), "tolerance", self.tolerance, rule)?;
+        require(self.max_applications >= 1, "max_applications", self.max_applications, "must be at least 1")
+    }
+}
+
+/// How the pairs were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EigenInfo {
+    /// The method that converged; `None` if the null space was all that was asked for.
+    pub solver: Option<EigenSolver>,
+    /// Applications of the Laplacian (solves, for the inverse), failed methods included.
+    pub applications: usize,
+    /// Connected components of the graph: the multiplicity of eigenvalue 0.
+    pub n_components: usize,
+}
+
+/// The smallest eigenpairs of a Laplacian, ascending. The random-walk kind gives those of the symmetric one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eigenpairs {
+    /// Eigenvalues.
+    pub values: Vec<f64>,
+    /// Eigenvectors one after the other, each of length 1.
+    pub vectors: Vec<f64>,
+    /// |L·u − λ·u| of each pair.
+    pub residuals: Vec<f64>,
+    /// How they were found.
+    pub info: EigenInfo,
+}
+
+/// The `n_pairs` smallest eigenpairs, all with residuals within the tolerance, or an error.
+///
+/// If the graph has more components than pairs are asked for, the null vectors of the first components are given.
+pub fn smallest_eigenpairs(
+    laplacian: &Laplacian<'_>,
+    n_pairs: usize,
+    params: &EigenParams,
+    run: &Run<'_>,
+) -> Result<Eigenpairs> {
+    params.check()?;
+    let n = laplacian.degrees().len();
+    require(n_pairs >= 1 && n_pairs <= n, "eigenpairs", n_pairs, "must be at least 1 and at most the nodes")?;
+    run.stage("eigenpairs", None)?;
+    let components = Components::of_graph(laplacian.graph());
+    let n_null = components.len().min(n_pairs);
+    let mut null = laplacian.null_space(&components);
+    null.truncate(n * n_null);
+    let mut search = Search { laplacian, null, wanted: n_pairs - n_null, params, run, applications: 0, estimates: Vec::new() };
+    let (solver, vectors) = if search.wanted == 0 { (None, Vec::new()) } else { search.run_methods()? };
+    let mut all = search.null;
+    all.extend(vectors);
+    let (values, residuals) = measure(laplacian, &all);
+    let info = EigenInfo { solver, applications: search.applications, n_components: components.len() };
+    Ok(Eigenpairs { values, vectors: all, residuals, info })
+}
+
+struct Search<'a> {
+    laplacian: &'a Laplacian<'a>,
+    /// Known null vectors, orthonormal.
+    null: Vec<f64>,
+    /// Pairs wanted beside them.
+    wanted: usize,
+    params: &'a EigenParams,
+    run: &'a Run<'a>,
+    applications: usize,
+    /// Estimates of the smallest eigenvalues, ascending, from whatever ran last.
+    estimates: Vec<f64>,
+}
+
+impl Search<'_> {
+    fn run_methods(&mut self) -> Result<(Option<EigenSolver>, Vec<f64>)> {
+        let n = self.laplacian.degrees().len();
+        let small = n <= DENSE_NODES || 3 * (self.wanted + self.null.len() / n) >= n;
+        let methods: &[EigenSolver] = match self.params.solver {
+            SolverChoice::Only(EigenSolver::Dense) => &[EigenSolver::Dense],
+            SolverChoice::Only(EigenSolver::Lanczos) => &[EigenSolver::Lanczos],
+            SolverChoice::Only(EigenSolver::ShiftInvert) => &[EigenSolver::ShiftInvert],
+            SolverChoice::Only(EigenSolver::Chebyshev) => &[EigenSolver::Chebyshev],
+            SolverChoice::Automatic if small => &[EigenSolver::Dense],
+            SolverChoice::Automatic => &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev],
+        };
+        let mut best: Option<(usize, f64)> = None;
+        for &method in methods {
+            let found = match method {
+                EigenSolver::Dense => Some(self.dense()?),
+                EigenSolver::Lanczos => Some(self.lanczos()?),
+                EigenSolver::ShiftInvert => self.shift_invert()?,
+                EigenSolver::Chebyshev => Some(self.chebyshev()?),
+            };
+            let Some(vectors) = found else { continue };
+            let (_, residuals) = measure(self.laplacian, &vectors);
+            let tolerance = self.tolerance();
+            let converged = residuals.iter().filter(|&&residual| residual <= tolerance).count();
+            if converged == self.wanted {
+                return Ok((Some(method), vectors));
+            }
+            let worst = residuals.iter().copied().fold(0.0, f64::max);
+            if best.is_none_or(|(count, _)| converged > count) {
+                best = Some((converged, worst));
+            }
+        }
+        let (converged, residual) = best.unwrap_or((0, f64::INFINITY));
+        Err(Error::EigenNotConverged { converged, wanted: self.wanted, residual, tolerance: self.tolerance() })
+    }
+
+    fn tolerance(&self) -> f64 {
+        self.params.tolerance * self.laplacian.norm_bound()
+    }
+
+    /// Runs Lanczos; the residual of the operator is asked to be well below that of the pair.
+    fn largest_of(
+        &mut self,
+        operator: &dyn super::laplacian::SymmetricOperator,
+        max_applications: usize,
+        give_up_early: bool,
+        salt: u32,
+    ) -> Result<LanczosResult> {
+        let params = LanczosParams {
+            wanted: self.wanted,
+            tolerance: 0.25 * self.params.tolerance,
+            max_applications,
+            give_up_early,
+            salt,
+        };
+        largest(operator, &self.null, &params, self.run)
+    }
+
+    fn dense(&mut self) -> Result<Vec<f64>> {
+        let n = self.laplacian.degrees().len();
+        let bytes = 8 * 4 * (n as u64) * (n as u64);
+        if let Some(available) = self.run.memory_limit.filter(|&limit| bytes > limit) {
+            let advice = "use a sparse eigensolver".to_string();
+            return Err(Error::Memory { stage: "eigenpairs", needed: bytes, available, advice });
+        }
+        let mut matrix = Mat::<f64>::zeros(n, n);
+        for i in 0..n {
+            matrix[(i, i)] = self.laplacian.diagonal(i);
+            for (j, value) in self.laplacian.off_diagonal(i) {
+                matrix[(i, j as usize)] = value;
+            }
+        }
+        // Lift the null vectors out of the way.
+        let null = columns_of(&self.null, n);
+        multiply(matrix.as_mut(), Accum::Add, null, null.transpose(), 2.0 * self.laplacian.norm_bound());
+        let (_, vectors) = symmetric_eigen(matrix.as_ref())?;
+        Ok((0..self.wanted).flat_map(|rank| vectors.col(rank).iter().copied().collect::<Vec<_>>()).collect())
+    }
+
+    fn lanczos(&mut self) -> Result<Vec<f64>> {
+        let automatic = self.params.solver == SolverChoice::Automatic;
+        let laplacian = self.laplacian;
+        let limit = if automatic { self.params.max_applications.min(1500) } else { self.params.max_applications };
+        let found = self.largest_of(&Flipped(laplacian), limit, automatic, 0)?;
+        self.applications += found.applications;
+        self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
+        Ok(found.vectors)
+    }
+
+    fn shift_invert(&mut self) -> Result<Option<Vec<f64>>> {
+        let shift = SHIFT * self.laplacian.norm_bound();
+        let Some(inverse) = ShiftInvert::new(self.laplacian, shift, self.run.memory_limit) else { return Ok(None) };
+        let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
+        let found = self.largest_of(&inverse, limit, false, 1)?;
+        self.applications += found.applications;
+        self.estimates = found.values.iter().map(|value| 1.0 / value - shift).collect();
+        Ok(Some(found.vectors))
+    }
+
+    /// Filters by what is known of the spectrum so far, and again with what that showed.
+    fn chebyshev(&mut self) -> Result<Vec<f64>> {
+        if self.estimates.len() <= self.wanted {
+            // A first look at the spectrum.
+            let laplacian = self.laplacian;
+            let found = self.largest_of(&Flipped(laplacian), 120, false, 2)?;
+            self.applications += found.applications;
+            self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
+        }
+        for round in 0.. {
+            let edge = self.estimates[self.wanted - 1];
+            let beyond = self.wanted + (self.estimates.len() - self.wanted) / 2;
+            let filter = ChebyshevFilter::new(self.laplacian, edge, self.estimates[beyond.min(self.estimates.len() - 1)]);
+            let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
+            let found = self.largest_of(&filter, left.min(400), false, 3 + round)?;
+            self.applications += found.applications * filter.degree();
+            let n = self.laplacian.degrees().len();
+            let vectors = rayleigh_ritz(self.laplacian, &found.vectors, n)?;
+            let (values, residuals) = measure(self.laplacian, &vectors);
+            let spent = self.applications + 400 >= self.params.max_applications || round >= 4;
+            if spent || residuals.iter().all(|&residual| residual <= self.tolerance()) {
+                return Ok(vectors);
+            }
+            // Better estimates of the wanted values make a sharper filter.
+            let width = self.estimates.len().min(values.len());
+            self.estimates[..width].copy_from_slice(&values[..width]);
+            self.estimates.sort_unstable_by(f64::total_cmp);
+        }
+        unreachable!("the rounds end")
+    }
+}
+
+/// Rotates orthonormal vectors to the eigenvectors of L within their span, ascending.
+fn rayleigh_ritz(laplacian: &Laplacian<'_>, vectors: &[f64], n: usize) -> Result<Vec<f64>> {
+    let p = vectors.len() / n;
+    let mut images = vec![0.0; n * p];
+    for (x, y) in vectors.chunks_exact(n).zip(images.chunks_exact_mut(n)) {
+        laplacian.apply(x, y);
+    }
+    let mut small = vec![0.0; p * p];
+    let (v, w) = (columns_of(vectors, n), columns_of(&images, n));
+    multiply(columns_of_mut(&mut small, p), Accum::Replace, v.transpose(), w, 1.0);
+    let (_, rotation) = symmetric_eigen(columns_of(&small, p))?;
+    let mut rotated = vec![0.0; n * p];
+    multiply(columns_of_mut(&mut rotated, n), Accum::Replace, v, rotation.as_ref(), 1.0);
+    Ok(rotated)
+}
+
+/// Rayleigh quotient and residual of each vector.
+fn measure(laplacian: &Laplacian<'_>, vectors: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let n = laplacian.degrees().len();
+    let mut image = vec![0.0; n];
+    vectors
+        .chunks_exact(n)
+        .map(|vector| {
+            laplacian.apply(vector, &mut image);
+            // Rounding may leave a null vector a hair below 0.
+            let value = (dot(vector, &image) / dot(vector, vector)).max(0.0);
+            image.iter_mut().zip(vector).for_each(|(image, v)| *image -= value * v);
+            (value, norm(&image) / norm(vector))
+        })
+        .unzip()
+}
