@@ -1,0 +1,68 @@
+//! How many clusters: the largest relative gap between consecutive eigenvalues.
+//!
+//! The gap after k eigenvalues is 1 − λ_k/λ_{k+1}: near 1 where k clusters hang together far less than the next
+//! split would, near 0 in the middle of a continuum. Relative gaps do not depend on how fast the eigenvalues grow:
+//! along thin shapes (spirals) they grow with the square of their number and the largest absolute gap is the last.
+
+/// Eigenvalues below this are links between components or rounding, not structure.
+const NEGLIGIBLE: f64 = 1e-7;
+
+/// The smallest eigenvalues and their gaps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eigengap {
+    eigenvalues: Vec<f64>,
+    gaps: Vec<f64>,
+}
+
+impl Eigengap {
+    /// From the smallest eigenvalues, ascending.
+    pub(super) fn new(eigenvalues: Vec<f64>) -> Self {
+        let gaps = eigenvalues
+            .windows(2)
+            .map(|pair| {
+                let (low, high) = (pair[0].max(NEGLIGIBLE), pair[1].max(NEGLIGIBLE));
+                1.0 - low / high
+            })
+            .collect();
+        Self { eigenvalues, gaps }
+    }
+
+    /// The eigenvalues, ascending.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// The relative gap after the first, the second, … eigenvalue.
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
+    }
+
+    /// The number of clusters, at least 2, after which the gap is largest; the smaller of equal ones. 1 if there is
+    /// only one node.
+    pub fn suggestion(&self) -> usize {
+        let mut best = 1;
+        for k in 2..=self.gaps.len() {
+            if best == 1 || self.gaps[k - 1] > self.gaps[best - 1] {
+                best = k;
+            }
+        }
+        if best == 1 { self.eigenvalues.len().min(2) } else { best }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_relative_gap_wins() {
+        let of = |values: &[f64]| Eigengap::new(values.to_vec()).suggestion();
+        assert_eq!(of(&[0.0, 0.01, 0.02, 0.4, 0.5]), 3);
+        // Two spirals: quadratic growth after a weak link.
+        assert_eq!(of(&[0.0, 1e-8, 1e-4, 4e-4, 9e-4, 16e-4]), 2);
+        // Weak links of different strength are all "nothing".
+        assert_eq!(of(&[0.0, 1e-12, 1e-8, 0.1, 0.2]), 3);
+        assert_eq!(of(&[0.0]), 1);
+        assert_eq!(of(&[0.0, 0.5]), 2);
+    }
+}

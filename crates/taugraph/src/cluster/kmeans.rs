@@ -1,0 +1,286 @@
+//! k-means++ with restarts; the same bits on any number of threads.
+
+use rayon::prelude::*;
+
+use crate::distance::squared_euclidean;
+use crate::error::{Error, Result};
+use crate::progress::Run;
+use crate::quantile::require;
+use crate::random::{Draws, Stage, Stream};
+
+/// Parameters of k-means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KMeansParams {
+    /// Independent starts; the best result counts.
+    pub restarts: usize,
+    /// Most rounds of assignment for each start.
+    pub max_rounds: usize,
+    /// Stop once the summed squared distance falls by less than this share.
+    pub tolerance: f64,
+}
+
+impl Default for KMeansParams {
+    fn default() -> Self {
+        Self { restarts: 10, max_rounds: 300, tolerance: 1e-7 }
+    }
+}
+
+impl KMeansParams {
+    /// Whether the parameters are within their ranges.
+    pub fn check(&self) -> Result<()> {
+        let restarts = (1..=u32::MAX as usize).contains(&self.restarts);
+        require(restarts, "restarts", self.restarts, "must be at least 1")?;
+        require(self.max_rounds >= 1, "max_rounds", self.max_rounds, "must be at least 1")?;
+        require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")
+    }
+}
+
+/// Groups of points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KMeans {
+    /// Group of each point: 0, 1, … in the order of their first points; every group has a point.
+    pub labels: Vec<u32>,
+    /// Centre of each group, row-major.
+    pub centers: Vec<f64>,
+    /// Summed squared distance of the points to their centres.
+    pub inertia: f64,
+    /// Rounds of the best start, and whether it converged.
+    pub rounds: usize,
+    /// Whether the best start ended before its rounds ran out.
+    pub converged: bool,
+}
+
+/// Groups row-major points of `n_columns` columns into exactly `k` groups, or says why that is impossible.
+pub fn kmeans(points: &[f64], n_columns: usize, k: usize, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
+    params.check()?;
+    let n = points.len() / n_columns;
+    require(k >= 1, "clusters", k, "must be at least 1")?;
+    let distinct = count_distinct(points, n_columns, k);
+    if distinct < k {
+        return Err(Error::TooManyClusters { clusters: k, distinct });
+    }
+    run.stage("k-means", Some(params.restarts as u64))?;
+    let problem = Problem { points, n_columns, n, k };
+    let stream = Stream::new(run.seed, Stage::KMeans);
+    let starts: Vec<KMeans> = (0..params.restarts)
+        .into_par_iter()
+        .map(|restart| {
+            run.check()?;
+            let found = problem.one_start(&mut stream.at(restart as u32, k as u32), params, run)?;
+            run.progress.advance(1);
+            Ok(found)
+        })
+        .collect::<Result<_>>()?;
+    let best = starts.into_iter().reduce(|best, next| if next.inertia < best.inertia { next } else { best });
+    Ok(in_order_of_appearance(best.expect("at least one start"), n_columns))
+}
+
+/// Distinct points, counted up to `enough`.
+fn count_distinct(points: &[f64], n_columns: usize, enough: usize) -> usize {
+    let mut seen: Vec<&[f64]> = Vec::new();
+    for row in points.chunks_exact(n_columns) {
+        if !seen.contains(&row) {
+            seen.push(row);
+            if seen.len() == enough {
+                break;
+            }
+        }
+    }
+    seen.len()
+}
+
+struct Problem<'a> {
+    points: &'a [f64],
+    n_columns: usize,
+    n: usize,
+    k: usize,
+}
+
+impl Problem<'_> {
+    fn row(&self, i: usize) -> &[f64] {
+        &self.points[i * self.n_columns..(i + 1) * self.n_columns]
+    }
+
+    fn one_start(&self, draws: &mut Draws, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
+        let mut centers = self.seed(draws);
+        let mut labels = vec![0u32; self.n];
+        let mut distances = vec![0.0; self.n];
+        let mut inertia = f64::INFINITY;
+        for round in 1..=params.max_rounds {
+            run.check()?;
+            self.assign(&centers, &mut labels, &mut distances);
+            self.fill_empty(&mut labels, &mut distances);
+            let before = inertia;
+            inertia = distances.iter().sum();
+            self.move_centers(&labels, &mut centers);
+            let converged = before - inertia <= params.tolerance * inertia;
+            if converged || round == params.max_rounds {
+                return Ok(KMeans { labels, centers, inertia, rounds: round, converged });
+            }
+        }
+        unreachable!("the last round returns")
+    }
+
+    /// Greedy k-means++ (Arthur and Vassilvitskii 2007): of a few points drawn by squared distance, the one that
+    /// helps most.
+    fn seed(&self, draws: &mut Draws) -> Vec<f64> {
+        let trials = 2 + (self.k as f64).ln() as usize;
+        let first = draws.below(self.n);
+        let mut centers = self.row(first).to_vec();
+        let mut nearest: Vec<f64> = (0..self.n).map(|i| squared_euclidean(self.row(i), self.row(first))).collect();
+        while centers.len() < self.k * self.n_columns {
+            let total: f64 = nearest.iter().sum();
+            let mut best: Option<(f64, usize, Vec<f64>)> = None;
+            for _ in 0..trials {
+                let chosen = self.draw_by_distance(&nearest, total, draws);
+                let updated: Vec<f64> = (0..self.n)
+                    .map(|i| squared_euclidean(self.row(i), self.row(chosen)).min(nearest[i]))
+                    .collect();
+                let sum: f64 = updated.iter().sum();
+                if best.as_ref().is_none_or(|(least, _, _)| sum < *least) {
+                    best = Some((sum, chosen, updated));
+                }
+            }
+            let (_, chosen, updated) = best.expect("at least two trials");
+            centers.extend_from_slice(self.row(chosen));
+            nearest = updated;
+        }
+        centers
+    }
+
+    fn draw_by_distance(&self, nearest: &[f64], total: f64, draws: &mut Draws) -> usize {
+        let mut target = draws.uniform() * total;
+        let mut last = 0;
+        for (i, &weight) in nearest.iter().enumerate() {
+            if weight > 0.0 {
+                last = i;
+                if target < weight {
+                    return i;
+                }
+                target -= weight;
+            }
+        }
+        // Rounding used up the whole sum: the last point that is not yet a centre.
+        last
+    }
+
+    /// Nearest centre of each point; ties to the lower one.
+    fn assign(&self, centers: &[f64], labels: &mut [u32], distances: &mut [f64]) {
+        for (i, (label, distance)) in labels.iter_mut().zip(distances).enumerate() {
+            let row = self.row(i);
+            let (mut best, mut least) = (0, f64::INFINITY);
+            for (center, values) in centers.chunks_exact(self.n_columns).enumerate() {
+                let squared = squared_euclidean(row, values);
+                if squared < least {
+                    (best, least) = (center, squared);
+                }
+            }
+            (*label, *distance) = (best as u32, least);
+        }
+    }
+
+    /// Gives each empty group the point farthest from its centre that its own group can spare.
+    fn fill_empty(&self, labels: &mut [u32], distances: &mut [f64]) {
+        let mut sizes = vec![0usize; self.k];
+        labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        for empty in 0..self.k {
+            if sizes[empty] > 0 {
+                continue;
+            }
+            let mut farthest: Option<usize> = None;
+            for i in 0..self.n {
+                let spare = sizes[labels[i] as usize] > 1;
+                if spare && farthest.is_none_or(|known| distances[i] > distances[known]) {
+                    farthest = Some(i);
+                }
+            }
+            let i = farthest.expect("there are at least as many points as groups");
+            sizes[labels[i] as usize] -= 1;
+            sizes[empty] += 1;
+            (labels[i], distances[i]) = (empty as u32, 0.0);
+        }
+    }
+
+    fn move_centers(&self, labels: &[u32], centers: &mut [f64]) {
+        centers.fill(0.0);
+        let mut sizes = vec![0.0; self.k];
+        for (i, &label) in labels.iter().enumerate() {
+            let place = label as usize * self.n_columns;
+            sizes[label as usize] += 1.0;
+            centers[place..place + self.n_columns].iter_mut().zip(self.row(i)).for_each(|(sum, v)| *sum += v);
+        }
+        for (center, size) in centers.chunks_exact_mut(self.n_columns).zip(&sizes) {
+            center.iter_mut().for_each(|v| *v /= size);
+        }
+    }
+}
+
+/// Renames the groups by their first points.
+fn in_order_of_appearance(found: KMeans, n_columns: usize) -> KMeans {
+    let labels = appearance_order(&found.labels);
+    let mut centers = vec![0.0; found.centers.len()];
+    for (&new, &old) in labels.iter().zip(&found.labels) {
+        let (to, from) = (new as usize * n_columns, old as usize * n_columns);
+        centers[to..to + n_columns].copy_from_slice(&found.centers[from..from + n_columns]);
+    }
+    KMeans { labels, centers, ..found }
+}
+
+/// The same partition with labels 0, 1, … in the order of their first points.
+pub(super) fn appearance_order(labels: &[u32]) -> Vec<u32> {
+    let mut names: Vec<Option<u32>> = vec![None; labels.iter().max().map_or(0, |&most| most as usize + 1)];
+    let mut next = 0;
+    labels
+        .iter()
+        .map(|&label| {
+            *names[label as usize].get_or_insert_with(|| {
+                next += 1;
+                next - 1
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn obvious_groups_are_found() {
+        let points = [0.0, 0.1, 10.0, 10.1, 20.0, 0.2];
+        let found = kmeans(&points, 1, 3, &KMeansParams::default(), &Run::new(1)).unwrap();
+        assert_eq!(found.labels, [0, 0, 1, 1, 2, 0]);
+        assert!(found.converged);
+        assert!((found.centers[0] - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused() {
+        let points = [1.0, 1.0, 2.0];
+        let error = kmeans(&points, 1, 3, &KMeansParams::default(), &Run::new(1));
+        assert_eq!(error, Err(Error::TooManyClusters { clusters: 3, distinct: 2 }));
+        assert!(kmeans(&points, 1, 0, &KMeansParams::default(), &Run::new(1)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_group_has_a_point_and_the_centre_of_it(
+            values in prop::collection::vec(0i32..6, 4..60), k in 1usize..5, seed in any::<u64>(),
+        ) {
+            let points: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+            let mut distinct = values.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assume!(distinct.len() >= k);
+            let found = kmeans(&points, 1, k, &KMeansParams::default(), &Run::new(seed)).unwrap();
+            for group in 0..k as u32 {
+                let members: Vec<f64> =
+                    points.iter().zip(&found.labels).filter(|(_, l)| **l == group).map(|(p, _)| *p).collect();
+                prop_assert!(!members.is_empty());
+                let mean = members.iter().sum::<f64>() / members.len() as f64;
+                prop_assert!((mean - found.centers[group as usize]).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Stage 11, cluster: groups of nodes from the spectral embedding, their number, and how stable they are.
+
+mod components;
+mod eigengap;
+mod kmeans;
+mod stability;
+
+pub use eigengap::Eigengap;
+pub use kmeans::{KMeans, KMeansParams, kmeans};
+pub use stability::{Stability, StabilityParams, stability};
+
+use crate::error::{Error, Result};
+use crate::graph::{Components, SparseGraph};
+use crate::links::{Link, link_by_degree};
+use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::progress::Run;
+use crate::quantile::require;
+use crate::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
+
+/// How many clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClusterCount {
+    /// This many, exactly.
+    Exactly(usize),
+    /// The one with the largest relative eigengap, from 2 to `most`.
+    Automatic {
+        /// Most clusters considered.
+        most: usize,
+    },
+}
+
+impl Default for ClusterCount {
+    fn default() -> Self {
+        ClusterCount::Automatic { most: 15 }
+    }
+}
+
+/// What to do with a graph in several pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PiecePolicy {
+    /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
+    #[default]
+    Link,
+    /// Cluster each piece on its own: no cluster spans two pieces.
+    Separately,
+    /// Take the eigenvectors of all pieces together.
+    Together,
+    /// An error.
+    Refuse,
+}
+
+/// Parameters of spectral clustering.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ClusterParams {
+    /// How many clusters.
+    pub clusters: ClusterCount,
+    /// Which Laplacian.
+    pub laplacian: LaplacianKind,
+    /// What becomes of the eigenvectors' rows.
+    pub rows: EmbeddingRows,
+    /// The eigensolvers.
+    pub eigen: EigenParams,
+    /// The grouping of the embedded points.
+    pub kmeans: KMeansParams,
+    /// What to do with a graph in several pieces.
+    pub pieces: PiecePolicy,
+}
+
+impl ClusterParams {
+    /// The defaults with a fixed number of clusters.
+    pub fn exactly(n_clusters: usize) -> Self {
+        Self { clusters: ClusterCount::Exactly(n_clusters), ..Self::default() }
+    }
+
+    fn check(&self, n: usize) -> Result<()> {
+        self.eigen.check()?;
+        self.kmeans.check()?;
+        match self.clusters {
+            ClusterCount::Exactly(0) => require(false, "clusters", 0, "must be at least 1"),
+            ClusterCount::Exactly(clusters) if clusters > n => Err(Error::TooManyClusters { clusters, distinct: n }),
+            ClusterCount::Automatic { most } => require(most >= 2, "most clusters", most, "must be at least 2"),
+            ClusterCount::Exactly(_) => Ok(()),
+        }
+    }
+}
+
+/// A clustering of the nodes of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clustering {
+    /// Cluster of each node: 0, 1, … in the order of their first nodes; every cluster has a node.
+    pub labels: Vec<u32>,
+    /// Number of clusters.
+    pub n_clusters: usize,
+    /// The embedding that was grouped; `None` when pieces were clustered separately.
+    pub embedding: Option<Embedding>,
+    /// The smallest eigenvalues with their gaps: those of the number of clusters and one more, or all considered.
+    pub eigengap: Eigengap,
+    /// Pieces of the graph as it was given.
+    pub n_components: usize,
+    /// Links added here because the graph came in pieces.
+    pub links: Vec<Link>,
+}
+
+/// Clusters the nodes of a graph by its Laplacian's smallest eigenvectors; exactly as many clusters as asked for, or
+/// an error.
+pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Run<'_>) -> Result<Clustering> {
+    let n = graph.n_nodes();
+    params.check(n)?;
+    let n_edges = graph.n_edges() as u64;
+    refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "ask for fewer clusters")?;
+    let components = Components::of_graph(graph);
+    let n_components = components.len();
+    match params.pieces {
+        _ if n_components == 1 => whole(graph, params, run, n_components, Vec::new()),
+        PiecePolicy::Refuse => Err(Error::Disconnected { components: n_components }),
+        PiecePolicy::Link => {
+            let (linked, links) = link_by_degree(graph);
+            whole(&linked, params, run, n_components, links)
+        }
+        PiecePolicy::Together => whole(graph, params, run, n_components, Vec::new()),
+        PiecePolicy::Separately => components::cluster_separately(graph, &components, params, run),
+    }
+}
+
+fn whole(
+    graph: &SparseGraph,
+    params: &ClusterParams,
+    run: &Run<'_>,
+    n_components: usize,
+    links: Vec<Link>,
+) -> Result<Clustering> {
+    let n = graph.n_nodes();
+    let n_pairs = match params.clusters {
+        ClusterCount::Exactly(clusters) => (clusters + 1).min(n),
+        ClusterCount::Automatic { most } => (most + 1).min(n),
+    };
+    if let (PiecePolicy::Together, ClusterCount::Exactly(clusters)) = (params.pieces, params.clusters)
+        && n_components > clusters
+    {
+        return Err(Error::FewerClustersThanComponents { clusters, components: n_components });
+    }
+    // Rows are brought to their length only after the number of columns is known.
+    let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
+    let all = embed(graph, params.laplacian, n_pairs, rows, &params.eigen, run)?;
+    let eigengap = Eigengap::new(all.eigenvalues.clone());
+    let n_clusters = match params.clusters {
+        ClusterCount::Exactly(clusters) => clusters,
+        ClusterCount::Automatic { .. } => eigengap.suggestion(),
+    };
+    let embedding = all.truncated(n_clusters, params.rows);
+    let labels = kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels;
+    Ok(Clustering { labels, n_clusters, embedding: Some(embedding), eigengap, n_components, links })
+}
+
+/// What clustering a graph of `n` nodes will hold at each stage; a factorisation asks for more only if there is
+/// more.
+pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
+    let n = n as u64;
+    let pairs = match params.clusters {
+        ClusterCount::Exactly(clusters) => clusters as u64 + 1,
+        ClusterCount::Automatic { most } => most as u64 + 1,
+    };
+    let graph = 24 * n_edges + 40 * n;
+    let basis = 8 * n * ((2 * pairs + 21).max(41) + 2 * pairs + 8);
+    let embedding = 16 * n * pairs;
+    let grouping = 24 * n * rayon::current_num_threads() as u64 + 4 * n * params.kmeans.restarts as u64;
+    MemoryEstimate { stages: vec![("eigenpairs", 2 * graph + basis), ("k-means", graph + embedding + grouping)] }
+}
