@@ -179,7 +179,7 @@ impl Preset {
             threshold: 0.3,
             probability: Probability::Persistence { floor: 0.01 },
             robust_scale: RobustScale::Expectation,
-            final_affinity: FinalAffinity::Weighted { power: 2.0, floor: 1e-6 },
+            final_affinity: FinalAffinity::Weighted { power: 3.0, floor: 1e-6 },
             link_components: LinkComponents::Weakly,
         };
         let paper = GraphParams {
@@ -189,7 +189,7 @@ impl Preset {
             affinity: AffinityKind::SquaredDistance,
             estimator: Estimator::AutoEncoder(AutoEncoder::default()),
             taus: Taus::default(),
-            threshold: 0.1,
+            threshold: 0.2,
             probability: Probability::Decay { floor: 0.4 },
             robust_scale: RobustScale::MedianOfRealizations(25),
             final_affinity: FinalAffinity::Plain,

@@ -88,7 +88,7 @@ pub struct AutoEncoder {
 impl Default for AutoEncoder {
     fn default() -> Self {
         Self {
-            hidden: vec![20],
+            hidden: vec![32],
             activation: Activation::Sigmoid,
             decoder: DecoderWeights::Tied,
             biases: Biases::Yes,
@@ -97,7 +97,7 @@ impl Default for AutoEncoder {
             max_epochs: 150,
             tolerance: 1e-3,
             patience: 10,
-            weight_decay: 0.0,
+            weight_decay: 1e-4,
             code_sparsity: 0.0,
             initialization: Initialization::Spectral,
             start_of_tau: StartOfTau::Warm,

@@ -45,7 +45,7 @@ pub struct Neighborhood {
 
 impl Default for Neighborhood {
     fn default() -> Self {
-        Self { pool: 12, statistic: PoolStatistic::Share, reconstructions: KeepReconstructions::No }
+        Self { pool: 15, statistic: PoolStatistic::Share, reconstructions: KeepReconstructions::No }
     }
 }
 

@@ -11,6 +11,10 @@ use rayon::prelude::*;
 
 use super::loss::Loss;
 use crate::dense::multiply;
+use crate::vectorized::{exponential, vectorized};
+
+/// Values handed to a thread at once.
+const CHUNK: usize = 8192;
 
 /// Elementwise non-linearity φ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,11 +34,11 @@ pub enum Activation {
 
 impl Activation {
     /// φ(z).
-    #[inline]
+    #[inline(always)]
     pub fn value(self, z: f64) -> f64 {
         match self {
-            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
-            Activation::Tanh => z.tanh(),
+            Activation::Sigmoid => 1.0 / (1.0 + exponential(-z)),
+            Activation::Tanh => 1.0 - 2.0 / (1.0 + exponential(2.0 * z)),
             Activation::Relu => z.max(0.0),
             Activation::Identity => z,
             // Without overflow for large z.
@@ -55,8 +59,14 @@ impl Activation {
     }
 
     fn apply(self, values: &mut [f64]) {
-        if self != Activation::Identity {
-            values.par_chunks_mut(4096).for_each(|part| part.iter_mut().for_each(|z| *z = self.value(*z)));
+        // One loop for each kind, so that each is compiled for its own function.
+        let each = |values: &mut [f64], function: fn(&mut [f64])| values.par_chunks_mut(CHUNK).for_each(function);
+        match self {
+            Activation::Identity => {}
+            Activation::Sigmoid => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Sigmoid.value(*z)))),
+            Activation::Tanh => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Tanh.value(*z)))),
+            Activation::Relu => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Relu.value(*z)))),
+            Activation::Softplus => each(values, |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z))),
         }
     }
 }
@@ -132,10 +142,12 @@ impl Layer {
     ) {
         let samples = input.len() / self.n_in;
         if self.activation != Activation::Identity {
-            delta.par_chunks_mut(4096).zip(output.par_chunks(4096)).for_each(|(delta, output)| {
-                for (d, a) in delta.iter_mut().zip(output) {
-                    *d *= self.activation.derivative_from_value(*a);
-                }
+            delta.par_chunks_mut(CHUNK).zip(output.par_chunks(CHUNK)).for_each(|(delta, output)| {
+                vectorized(|| {
+                    for (d, a) in delta.iter_mut().zip(output) {
+                        *d *= self.activation.derivative_from_value(*a);
+                    }
+                });
             });
         }
         if let Some(bias) = &self.bias {
@@ -337,6 +349,7 @@ fn head_deltas(
 ) -> f64 {
     deltas.resize_with(outputs.len(), Vec::new);
     let mut total = 0.0;
+    let rate = 1.0 / samples as f64;
     for t in (0..outputs.len()).rev() {
         let tau = objective.taus[t];
         let (own, later) = deltas.split_at_mut(t + 1);
@@ -344,16 +357,22 @@ fn head_deltas(
         own.resize(input.len(), 0.0);
         let below = later.first().map(Vec::as_slice);
         let partial: Vec<f64> = own
-            .par_chunks_mut(4096)
+            .par_chunks_mut(CHUNK)
             .enumerate()
             .map(|(chunk, own)| {
-                let begin = chunk * 4096;
+                let begin = chunk * CHUNK;
                 let mut sum = 0.0;
-                for (offset, d) in own.iter_mut().enumerate() {
-                    let cell = begin + offset;
-                    let residual = input[cell] - outputs[t][cell];
-                    sum += objective.loss.value(tau, residual);
-                    *d = -objective.loss.derivative(tau, residual) / samples as f64 + below.map_or(0.0, |b| b[cell]);
+                let end = begin + own.len();
+                let (input, output) = (&input[begin..end], &outputs[t][begin..end]);
+                vectorized(|| {
+                    for ((d, w), predicted) in own.iter_mut().zip(input).zip(output) {
+                        let residual = w - predicted;
+                        sum += objective.loss.value(tau, residual);
+                        *d = -objective.loss.derivative(tau, residual) * rate;
+                    }
+                });
+                if let Some(below) = below {
+                    own.iter_mut().zip(&below[begin..end]).for_each(|(d, b)| *d += b);
                 }
                 sum
             })

@@ -1,0 +1,75 @@
+//! Loops that the compiler turns into the widest vector instructions of the machine.
+//!
+//! Rust never fuses or reorders floating-point operations by itself, so the results have the same bits with every
+//! instruction set.
+
+use pulp::Arch;
+
+/// Runs a loop compiled for the instruction set found at run time. The closure should be one hot loop over slices.
+#[inline]
+pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
+
+/// e^x without branches or calls, so that loops over it vectorise; within 2 units in the last place of the true
+/// value, 0 below −708 and the value at 709 above it.
+///
+/// The library's exponential took 70 % of the training time of an auto-encoder with sigmoids.
+#[inline(always)]
+pub(crate) fn exponential(x: f64) -> f64 {
+    const LOG2_E: f64 = std::f64::consts::LOG2_E;
+    // ln 2 in two parts: the first has trailing zeros, so that k·LN2_HIGH is exact.
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    // Adding this rounds to an integer that stands in the lowest bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    let clamped = x.clamp(-708.0, 709.0);
+    let shifted = clamped * LOG2_E + ROUND;
+    let k = shifted - ROUND;
+    let r = (clamped - k * LN2_HIGH) - k * LN2_LOW;
+    // Taylor series of e^r on |r| ≤ ln 2 / 2; the first term left out is below 1e-17.
+    let mut p = 1.0 / 6_227_020_800.0;
+    p = p * r + 1.0 / 479_001_600.0;
+    p = p * r + 1.0 / 39_916_800.0;
+    p = p * r + 1.0 / 3_628_800.0;
+    p = p * r + 1.0 / 362_880.0;
+    p = p * r + 1.0 / 40_320.0;
+    p = p * r + 1.0 / 5_040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    let scale = f64::from_bits((shifted.to_bits().wrapping_add(1023)) << 52);
+    let value = p * scale;
+    if x < -708.0 { 0.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponential_is_accurate_everywhere() {
+        for step in 0..400_000 {
+            let x = -707.9 + f64::from(step) * 0.003_54;
+            let (own, exact) = (exponential(x), x.exp());
+            assert!((own / exact - 1.0).abs() <= 2.0 * f64::EPSILON, "{x}: {own} against {exact}");
+        }
+        assert_eq!(exponential(0.0), 1.0);
+        assert_eq!(exponential(-1e300), 0.0);
+        assert_eq!(exponential(f64::NEG_INFINITY), 0.0);
+        assert!(exponential(1e300).is_finite());
+        assert!(exponential(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn vectorized_loops_have_the_bits_of_plain_ones() {
+        let plain: Vec<f64> = (0..1003).map(|i| exponential(f64::from(i) * 0.01 - 5.0)).collect();
+        let mut values: Vec<f64> = (0..1003).map(|i| f64::from(i) * 0.01 - 5.0).collect();
+        vectorized(|| values.iter_mut().for_each(|v| *v = exponential(*v)));
+        assert_eq!(plain, values);
+    }
+}

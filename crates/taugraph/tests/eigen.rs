@@ -1,0 +1,134 @@
+//! Eigenpairs of hard graphs: the definition holds, or there is an error; never a hang, never a missing pair.
+
+use taugraph::cluster::{ClusterParams, spectral_clustering};
+use taugraph::distance::Metric;
+use taugraph::edges::Edges;
+use taugraph::error::Error;
+use taugraph::generators::{SpiralDensity, two_spirals};
+use taugraph::graph::SparseGraph;
+use taugraph::metrics::nmi;
+use taugraph::neighbors::Space;
+use taugraph::params::Preset;
+use taugraph::progress::Run;
+use taugraph::robust::robust_graph;
+use taugraph::spectral::{
+    EigenParams, EigenSolver, Eigenpairs, Laplacian, LaplacianKind, SolverChoice, smallest_eigenpairs,
+};
+
+fn solve(graph: &SparseGraph, kind: LaplacianKind, n_pairs: usize, solver: SolverChoice) -> Result<Eigenpairs, Error> {
+    let laplacian = Laplacian::new(graph, kind);
+    let params = EigenParams { solver, ..EigenParams::default() };
+    let pairs = smallest_eigenpairs(&laplacian, n_pairs, &params, &Run::new(4))?;
+    // The definition, once more and from outside.
+    let n = graph.n_nodes();
+    for (vector, value) in pairs.vectors.chunks_exact(n).zip(&pairs.values) {
+        let mut image = vec![0.0; n];
+        laplacian.apply(vector, &mut image);
+        let residual: f64 = image.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt();
+        assert!(residual <= 1.01e-8 * laplacian.norm_bound(), "residual {residual}");
+    }
+    for (a, first) in pairs.vectors.chunks_exact(n).enumerate() {
+        for (b, second) in pairs.vectors.chunks_exact(n).enumerate().take(a + 1) {
+            let product: f64 = first.iter().zip(second).map(|(x, y)| x * y).sum();
+            assert!((product - f64::from(u8::from(a == b))).abs() < 1e-6, "pairs {a} and {b}: {product}");
+        }
+    }
+    assert!(pairs.values.windows(2).all(|pair| pair[0] <= pair[1] + 1e-9));
+    Ok(pairs)
+}
+
+fn unweighted(n: usize, pairs: impl Iterator<Item = (u32, u32)>) -> SparseGraph {
+    let edges = Edges::from_pairs(n, pairs).unwrap();
+    SparseGraph::from_edges(&edges, &vec![1.0; edges.len()])
+}
+
+#[test]
+fn path_graph_has_its_cosines() {
+    let n = 2000;
+    let graph = unweighted(n, (1..n as u32).map(|i| (i - 1, i)));
+    let pairs = solve(&graph, LaplacianKind::Unnormalized, 6, SolverChoice::Automatic).unwrap();
+    for (k, value) in pairs.values.iter().enumerate() {
+        let exact = 2.0 - 2.0 * (std::f64::consts::PI * k as f64 / n as f64).cos();
+        assert!((value - exact).abs() < 1e-10, "{k}: {value} against {exact}");
+    }
+}
+
+#[test]
+fn star_graph_has_one_eigenvalue_many_times() {
+    let n = 1000;
+    let graph = unweighted(n, (1..n as u32).map(|i| (0, i)));
+    let pairs = solve(&graph, LaplacianKind::Unnormalized, 8, SolverChoice::Automatic).unwrap();
+    assert!(pairs.values[1..].iter().all(|value| (value - 1.0).abs() < 1e-9), "{:?}", pairs.values);
+}
+
+#[test]
+fn components_are_found_and_deflated() {
+    // Seven rings of 200 nodes.
+    let ring = |first: u32| (0..200).map(move |i| (first + i, first + (i + 1) % 200));
+    let graph = unweighted(1400, (0..7).flat_map(|r| ring(200 * r)));
+    let pairs = solve(&graph, LaplacianKind::Symmetric, 9, SolverChoice::Automatic).unwrap();
+    assert_eq!(pairs.info.n_components, 7);
+    assert!(pairs.values[..7].iter().all(|value| value.abs() < 1e-14));
+    let next = 1.0 - (2.0 * std::f64::consts::PI / 200.0).cos();
+    assert!((pairs.values[7] - next).abs() < 1e-9 && (pairs.values[8] - next).abs() < 1e-9, "{:?}", pairs.values);
+    // Only part of the null space, and isolated nodes.
+    let lonely = unweighted(5, std::iter::empty());
+    assert_eq!(solve(&lonely, LaplacianKind::Symmetric, 3, SolverChoice::Automatic).unwrap().values, [0.0; 3]);
+}
+
+#[test]
+fn nearly_equal_eigenvalues_are_not_missed() {
+    // Eight equal rings, joined by links of weight 1e-6: seven eigenvalues near 1e-9.
+    let ring = |first: u32| (0..150).map(move |i| (first + i, first + (i + 1) % 150));
+    let links = (1..8u32).map(|r| (150 * (r - 1), 150 * r));
+    let edges = Edges::from_pairs(1200, (0..8).flat_map(|r| ring(150 * r)).chain(links)).unwrap();
+    let weights: Vec<f64> = edges.iter().map(|(i, j)| if i % 150 == 0 && j == i + 150 { 1e-6 } else { 1.0 }).collect();
+    let graph = SparseGraph::from_edges(&edges, &weights);
+    for solver in [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::ShiftInvert)] {
+        let pairs = solve(&graph, LaplacianKind::Symmetric, 9, solver).unwrap();
+        assert!(pairs.values[..8].iter().all(|&value| value < 1e-7), "{solver:?}: {:?}", pairs.values);
+        assert!(pairs.values[8] > 1e-4, "{solver:?}: {:?}", pairs.values);
+    }
+}
+
+#[test]
+fn every_solver_agrees_on_a_tiny_eigengap() {
+    // Two spirals of 4000 points in one graph.
+    let data = two_spirals(4000, SpiralDensity::EvenLength, 1).unwrap();
+    let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+    let robust = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(1)).unwrap();
+    let inverse = solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::ShiftInvert)).unwrap();
+    let filtered = solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::Chebyshev)).unwrap();
+    for (a, b) in inverse.values.iter().zip(&filtered.values) {
+        assert!((a - b).abs() < 1e-9, "{:?} against {:?}", inverse.values, filtered.values);
+    }
+    let clustering = spectral_clustering(&robust.graph, &ClusterParams::exactly(2), &Run::new(1)).unwrap();
+    assert_eq!(nmi(&data.labels, &clustering.labels).unwrap(), 1.0);
+}
+
+#[test]
+fn running_out_of_steps_is_an_error() {
+    let n = 3000;
+    let graph = unweighted(n, (1..n as u32).map(|i| (i - 1, i)));
+    let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
+    let params = EigenParams {
+        solver: SolverChoice::Only(EigenSolver::Lanczos),
+        max_applications: 60,
+        ..EigenParams::default()
+    };
+    let found = smallest_eigenpairs(&laplacian, 5, &params, &Run::new(0));
+    assert!(matches!(found, Err(Error::EigenNotConverged { wanted: 4, .. })), "{found:?}");
+}
+
+#[test]
+fn impossible_requests_are_refused() {
+    let graph = unweighted(4, [(0, 1), (1, 2)].into_iter());
+    for n_pairs in [0, 5] {
+        assert!(matches!(
+            solve(&graph, LaplacianKind::Symmetric, n_pairs, SolverChoice::Automatic),
+            Err(Error::Parameter { .. })
+        ));
+    }
+    let all = solve(&graph, LaplacianKind::Symmetric, 4, SolverChoice::Automatic).unwrap();
+    assert_eq!(all.info.n_components, 2);
+}

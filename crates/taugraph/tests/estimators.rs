@@ -1,0 +1,193 @@
+//! One contract for every quantile estimator, then what is particular to each.
+
+use taugraph::affinity::{AffinityKind, Similarities};
+use taugraph::distance::Metric;
+use taugraph::edges::{Edges, Symmetrize};
+use taugraph::error::Error;
+use taugraph::generators::{SpiralDensity, two_spirals};
+use taugraph::neighbors::{NeighborGraph, Space, nearest_neighbors};
+use taugraph::progress::Run;
+use taugraph::quantile::loss::Loss;
+use taugraph::quantile::{
+    Activation, AutoEncoder, Biases, Certain, DecoderWeights, Estimator, Factorization, Identity, Initialization,
+    KeepReconstructions, Neighborhood, NonCrossing, Optimizer, PoolStatistic, ProblemSize, Quantiles, StartOfTau,
+    StopReason, Taus, crossing_rate,
+};
+use taugraph::scale::{FirstScale, LocalScales, first_scales};
+
+/// Spirals, their neighbours and scales; candidates are chosen by each test.
+struct Problem {
+    space: Space,
+    neighbors: NeighborGraph,
+    scales: LocalScales,
+}
+
+impl Problem {
+    fn new(n: usize) -> Self {
+        let data = two_spirals(n, SpiralDensity::UniformAngle, 3).unwrap();
+        let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+        let neighbors = nearest_neighbors(&space, 15, &Run::new(0)).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25).unwrap();
+        Self { space, neighbors, scales }
+    }
+
+    fn all(&self) -> Edges {
+        Edges::all_pairs(self.space.len())
+    }
+
+    fn sparse(&self) -> Edges {
+        Edges::from_neighbors(&self.neighbors, 15, Symmetrize::Union)
+    }
+
+    /// The estimate, and the similarities it was made from.
+    fn estimate(&self, edges: &Edges, estimator: &Estimator, taus: &Taus) -> Result<(Quantiles, Vec<f64>), Error> {
+        let distances = edges.map(|_, i, j| self.space.distance(i as usize, j as usize));
+        let kind = AffinityKind::SquaredDistance;
+        let similarities = Similarities::new(&self.space, &self.neighbors, &self.scales, kind, edges, &distances);
+        estimator.as_dyn().check()?;
+        let quantiles = estimator.as_dyn().estimate(&similarities, taus, 0.2, &Run::new(5))?;
+        Ok((quantiles, similarities.values().to_vec()))
+    }
+}
+
+fn quick_net() -> AutoEncoder {
+    AutoEncoder { hidden: vec![12], max_epochs: 30, ..AutoEncoder::default() }
+}
+
+fn every_estimator() -> Vec<Estimator> {
+    let net = quick_net;
+    vec![
+        Estimator::Neighborhood(Neighborhood { reconstructions: KeepReconstructions::Yes, ..Default::default() }),
+        Estimator::Neighborhood(Neighborhood { statistic: PoolStatistic::Mean, ..Default::default() }),
+        Estimator::AutoEncoder(net()),
+        Estimator::AutoEncoder(AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 6 }, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder {
+            optimizer: Optimizer::Sgd { learning_rate: 0.01, momentum: 0.9, batch: 20 },
+            ..net()
+        }),
+        Estimator::AutoEncoder(AutoEncoder { activation: Activation::Tanh, loss: Loss::Check, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { activation: Activation::Relu, initialization: Initialization::Random, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { hidden: vec![20, 8], start_of_tau: StartOfTau::Fresh, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { decoder: DecoderWeights::Free, biases: Biases::No, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { weight_decay: 1e-3, code_sparsity: 1e-3, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { max_epochs: 30, ..AutoEncoder::linear(12) }),
+        Estimator::Factorization(Factorization { rank: 12, ..Default::default() }),
+        Estimator::Identity(Identity),
+        Estimator::Certain(Certain),
+    ]
+}
+
+#[test]
+fn the_contract_holds_for_every_estimator_on_all_and_on_sparse_candidates() {
+    let problem = Problem::new(80);
+    let taus = Taus::new(vec![0.2, 0.5, 0.8]).unwrap();
+    for edges in [problem.all(), problem.sparse()] {
+        for estimator in every_estimator() {
+            let (quantiles, similarities) = problem.estimate(&edges, &estimator, &taus).unwrap();
+            assert_eq!(quantiles.taus, taus);
+            assert!(quantiles.reconstructions.is_some() || quantiles.persistence.is_some(), "{estimator:?}");
+            if let Some(values) = &quantiles.reconstructions {
+                assert_eq!(values.len(), similarities.len() * 3);
+                assert!(values.iter().all(|value| value.is_finite()), "{estimator:?}");
+                assert_eq!(crossing_rate(values, 3), 0.0, "{estimator:?}");
+            }
+            if let Some(persistence) = &quantiles.persistence {
+                assert_eq!(persistence.len(), similarities.len());
+                assert!(persistence.iter().all(|p| (0.0..=1.0).contains(p)), "{estimator:?}");
+            }
+            // Later quantiles start at the solution of the one before, with hardly anything left to gain.
+            if let Some(training) = quantiles.training.first() {
+                let (first, last) = (training.losses[0], *training.losses.last().unwrap());
+                assert!(last < first, "{estimator:?}: {first} to {last}");
+            }
+            let size = ProblemSize { n_nodes: 80, n_edges: edges.len() as u64, n_taus: 3 };
+            assert!(estimator.as_dyn().bytes(size) >= 8 * edges.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn a_wide_net_reconstructs_and_a_higher_tau_lies_lower() {
+    let problem = Problem::new(100);
+    let edges = problem.all();
+    let taus = Taus::new(vec![0.1, 0.5, 0.9]).unwrap();
+    for estimator in [
+        Estimator::AutoEncoder(AutoEncoder { hidden: vec![60], ..AutoEncoder::default() }),
+        Estimator::AutoEncoder(AutoEncoder { max_epochs: 200, ..AutoEncoder::linear(60) }),
+        Estimator::Factorization(Factorization { rank: 60, ..Default::default() }),
+    ] {
+        let (quantiles, similarities) = problem.estimate(&edges, &estimator, &taus).unwrap();
+        let values = quantiles.reconstructions.unwrap();
+        let share_below = |t: usize| {
+            let below = similarities.iter().zip(values.chunks_exact(3)).filter(|(w, of_edge)| of_edge[t] < **w).count();
+            below as f64 / similarities.len() as f64
+        };
+        let error = similarities.iter().zip(values.chunks_exact(3)).map(|(w, v)| (w - v[1]).abs()).sum::<f64>()
+            / similarities.len() as f64;
+        assert!(error < 0.02, "{estimator:?}: mean error {error}");
+        assert!(share_below(0) < share_below(2), "{estimator:?}: {} and {}", share_below(0), share_below(2));
+    }
+}
+
+#[test]
+fn networks_trained_apart_cross_and_joint_ones_do_not() {
+    let problem = Problem::new(80);
+    let taus = Taus::default();
+    let of = |non_crossing| {
+        let net = AutoEncoder { non_crossing, ..quick_net() };
+        problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &taus).unwrap().0
+    };
+    let apart = of(NonCrossing::Leave);
+    assert!(apart.crossing_rate.unwrap() > 0.1);
+    assert_eq!(crossing_rate(&apart.reconstructions.unwrap(), 9), apart.crossing_rate.unwrap());
+    assert_eq!(of(NonCrossing::Joint).crossing_rate, Some(0.0));
+    assert_eq!(of(NonCrossing::Joint).training.len(), 1);
+    assert_eq!(of(NonCrossing::Rearrange).training.len(), 9);
+}
+
+#[test]
+fn the_factorisation_beats_the_linear_net_at_its_own_loss() {
+    // Both minimise the same quantile Huber loss over linear models of one rank; the factorisation is symmetric.
+    let problem = Problem::new(120);
+    let taus = Taus::new(vec![0.3, 0.7]).unwrap();
+    let last = |estimator| -> Vec<f64> {
+        let (quantiles, _) = problem.estimate(&problem.all(), &estimator, &taus).unwrap();
+        quantiles.training.iter().map(|training| *training.losses.last().unwrap()).collect()
+    };
+    let net = last(Estimator::AutoEncoder(AutoEncoder { max_epochs: 300, ..AutoEncoder::linear(15) }));
+    let factorization = last(Estimator::Factorization(Factorization { rank: 15, ..Default::default() }));
+    for (net, factorization) in net.iter().zip(&factorization) {
+        assert!(factorization < &(1.1 * net), "{factorization} against {net}");
+    }
+}
+
+#[test]
+fn stops_have_reasons_and_bad_parameters_are_refused() {
+    let problem = Problem::new(60);
+    let taus = Taus::new(vec![0.5]).unwrap();
+    let stop = |net: AutoEncoder| {
+        problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &taus).unwrap().0.training[0].stop
+    };
+    assert_eq!(stop(AutoEncoder { max_epochs: 2, ..quick_net() }), StopReason::IterationLimit);
+    assert_eq!(stop(AutoEncoder { tolerance: 0.5, max_epochs: 200, ..quick_net() }), StopReason::Converged);
+    let wild = Optimizer::Sgd { learning_rate: 1e12, momentum: 0.9, batch: 10 };
+    let diverging = AutoEncoder { optimizer: wild, activation: Activation::Identity, max_epochs: 100, ..quick_net() };
+    let error = problem.estimate(&problem.all(), &Estimator::AutoEncoder(diverging), &taus);
+    assert!(matches!(error, Err(Error::Diverged { tau: 0.5, .. })));
+    for bad in [
+        AutoEncoder { hidden: vec![0], ..quick_net() },
+        AutoEncoder { loss: Loss::Huber { kappa: 0.0 }, ..quick_net() },
+        AutoEncoder { max_epochs: 0, ..quick_net() },
+        AutoEncoder { activation: Activation::Softplus, ..quick_net() },
+        AutoEncoder { weight_decay: f64::NAN, ..quick_net() },
+        AutoEncoder { optimizer: Optimizer::Adam { learning_rate: -1.0, batch: 10 }, ..quick_net() },
+        AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 0 }, ..quick_net() },
+    ] {
+        let refused = problem.estimate(&problem.all(), &Estimator::AutoEncoder(bad.clone()), &taus);
+        assert!(matches!(refused, Err(Error::Parameter { .. })), "{bad:?}");
+    }
+    for bad in [Factorization { rank: 0, ..Default::default() }, Factorization { kappa: -1.0, ..Default::default() }] {
+        assert!(problem.estimate(&problem.all(), &Estimator::Factorization(bad), &taus).is_err());
+    }
+}
