@@ -86,7 +86,12 @@ impl<'a> Similarities<'a> {
 }
 
 /// The locally scaled affinity of each edge.
-pub fn local_affinity(kind: AffinityKind, scales: &LocalScales, edges: &Edges, distances: &[f64]) -> Vec<f64> {
+pub fn local_affinity(
+    kind: AffinityKind,
+    scales: &LocalScales,
+    edges: &Edges,
+    distances: &[f64],
+) -> Vec<f64> {
     let inverse_scales: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
     similarities(kind, &inverse_scales, edges, distances)
 }
@@ -121,7 +126,8 @@ mod tests {
 
     #[test]
     fn candidates_and_other_pairs_agree() {
-        let space = Space::from_points(Points::new(vec![0.0, 1.0, 3.0], 1).unwrap(), Metric::Euclidean).unwrap();
+        let space =
+            Space::from_points(Points::new(vec![0.0, 1.0, 3.0], 1).unwrap(), Metric::Euclidean).unwrap();
         let neighbors = nearest_neighbors(&space, 1, &Run::new(0)).unwrap();
         let edges = Edges::from_pairs(3, [(0, 1), (1, 2)]).unwrap();
         let distances = edge_distances(&space, &edges);

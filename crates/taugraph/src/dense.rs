@@ -3,10 +3,10 @@
 //! Work is cut into pieces by shape alone, every piece is computed sequentially, and partial sums are added in
 //! a fixed order. faer does the arithmetic inside a piece.
 
+use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul;
-use faer::diag::Diag;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -24,7 +24,13 @@ const PARALLEL_PRODUCT: usize = 1 << 18;
 /// # Panics
 /// If `out` is not column-major: on processors with AVX2 but not AVX-512, faer 0.24.4 (private-gemm-x86 0.1.18 to
 /// 0.1.22) writes outside row-major destinations (found by a crash at 13×17×9; docs/decisions/0003).
-pub(crate) fn multiply(out: MatMut<'_, f64>, accum: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+pub(crate) fn multiply(
+    out: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
     assert_eq!(out.row_stride(), 1, "destinations are column-major");
     let (rows, columns) = (out.nrows(), out.ncols());
     let halves = |length: usize| (length / 2).next_multiple_of(32);
@@ -149,7 +155,10 @@ pub(crate) fn project(vector: &[f64], basis: &[f64]) -> Vec<f64> {
         .enumerate()
         .map(|(chunk, part)| {
             let begin = chunk * VECTOR_CHUNK;
-            basis.chunks_exact(n).map(|column| dot_sequential(part, &column[begin..begin + part.len()])).collect()
+            basis
+                .chunks_exact(n)
+                .map(|column| dot_sequential(part, &column[begin..begin + part.len()]))
+                .collect()
         })
         .collect();
     let mut sums = vec![0.0; basis.len() / n];
@@ -165,7 +174,8 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<
     let mut values = Diag::<f64>::zeros(n);
     let mut vectors = Mat::<f64>::zeros(n, n);
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
-    let mut buffer = MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what: "a dense eigenproblem" })?;
+    let mut buffer =
+        MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what: "a dense eigenproblem" })?;
     self_adjoint_evd(
         matrix,
         values.as_mut(),

@@ -106,10 +106,8 @@ impl DistanceMatrix {
 
     /// The matrix of the points named by `rows`.
     pub fn select(&self, rows: &[u32]) -> DistanceMatrix {
-        let values = rows
-            .iter()
-            .flat_map(|&i| rows.iter().map(move |&j| self.get(i as usize, j as usize)))
-            .collect();
+        let values =
+            rows.iter().flat_map(|&i| rows.iter().map(move |&j| self.get(i as usize, j as usize))).collect();
         DistanceMatrix { values, n: rows.len() }
     }
 }

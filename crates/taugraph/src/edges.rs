@@ -109,7 +109,9 @@ impl Edges {
                     let pair = ((i as u32).min(j), (i as u32).max(j));
                     match symmetrize {
                         Symmetrize::Union => Some(pair),
-                        Symmetrize::Mutual => neighbors.ids(j as usize)[..k].contains(&(i as u32)).then_some(pair),
+                        Symmetrize::Mutual => {
+                            neighbors.ids(j as usize)[..k].contains(&(i as u32)).then_some(pair)
+                        }
                     }
                 })
             })
@@ -164,7 +166,10 @@ impl Edges {
     }
 
     /// A value for each edge, computed in parallel from (edge number, i, j).
-    pub fn map<T: Send + Sync + Clone + Default>(&self, value: impl Fn(usize, u32, u32) -> T + Sync) -> Vec<T> {
+    pub fn map<T: Send + Sync + Clone + Default>(
+        &self,
+        value: impl Fn(usize, u32, u32) -> T + Sync,
+    ) -> Vec<T> {
         let mut values = vec![T::default(); self.len()];
         self.for_each_row(&mut values, 1, |i, edges, row| {
             for (edge, out) in edges.zip(row) {
@@ -235,7 +240,10 @@ mod tests {
 
     #[test]
     fn all_pairs_and_refusals() {
-        assert_eq!(Edges::all_pairs(4).iter().collect::<Vec<_>>(), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
+        assert_eq!(
+            Edges::all_pairs(4).iter().collect::<Vec<_>>(),
+            [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+        );
         assert!(Edges::all_pairs(1).is_empty());
         assert!(Edges::from_pairs(3, [(1, 1)]).is_err());
         assert!(Edges::from_pairs(3, [(1, 3)]).is_err());

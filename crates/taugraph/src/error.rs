@@ -42,7 +42,9 @@ pub enum Error {
         columns: usize,
     },
     /// Cosine distance of a row of zeros.
-    #[error("row {row} is all zero: the cosine distance is not defined there; drop the row or use another metric")]
+    #[error(
+        "row {row} is all zero: the cosine distance is not defined there; drop the row or use another metric"
+    )]
     ZeroRow {
         /// The row.
         row: usize,
@@ -208,6 +210,16 @@ pub enum Error {
     /// The listener asked to stop.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Refuses `name = value` unless `holds`.
+pub(crate) fn require(
+    holds: bool,
+    name: &'static str,
+    value: impl ToString,
+    rule: &'static str,
+) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), rule }) }
 }
 
 /// `1536` → `1.5 KiB`.

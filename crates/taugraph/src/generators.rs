@@ -4,9 +4,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::points::Points;
-use crate::quantile::require;
 use crate::random::{Draws, Stage, Stream};
 
 /// Points and the group each belongs to.
@@ -139,7 +138,9 @@ pub fn add_noise(data: &LabeledPoints, sigma: f64, share: f64, seed: u64) -> Res
     let mut values = data.points.values().to_vec();
     for &row in &chosen {
         let mut draws = stream.at(row, 0);
-        values[row as usize * d..(row as usize + 1) * d].iter_mut().for_each(|v| *v += sigma * draws.normal());
+        values[row as usize * d..(row as usize + 1) * d]
+            .iter_mut()
+            .for_each(|v| *v += sigma * draws.normal());
     }
     Ok(LabeledPoints { points: Points::new(values, d)?, labels: data.labels.clone() })
 }

@@ -71,3 +71,8 @@ pub mod scale;
 pub mod spectral;
 pub mod stochastic;
 mod vectorized;
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 pub fn available() -> Option<u64> {
     let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
     let limit = read_number("/sys/fs/cgroup/memory.max");
-    let group = limit.map(|limit| limit.saturating_sub(read_number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
+    let group =
+        limit.map(|limit| limit.saturating_sub(read_number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
     match (system, group) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
@@ -71,10 +72,13 @@ mod tests {
 
     #[test]
     fn refusal_says_what_would_fit() {
-        let quadratic = |n: usize| MemoryEstimate { stages: vec![("square", (n * n) as u64), ("line", n as u64)] };
+        let quadratic =
+            |n: usize| MemoryEstimate { stages: vec![("square", (n * n) as u64), ("line", n as u64)] };
         assert!(refuse_if_over(10, Some(100), quadratic, "").is_ok());
         assert!(refuse_if_over(1000, None, quadratic, "").is_ok());
-        let Err(Error::Memory { stage, needed, advice, .. }) = refuse_if_over(1000, Some(10_000), quadratic, "") else {
+        let Err(Error::Memory { stage, needed, advice, .. }) =
+            refuse_if_over(1000, Some(10_000), quadratic, "")
+        else {
             panic!("must refuse")
         };
         assert_eq!((stage, needed), ("square", 1_000_000));

@@ -36,7 +36,8 @@ impl Contingency {
             columns[j] += 1.0;
             *joint.entry((i, j)).or_default() += 1.0;
         }
-        let mut cells: Vec<(usize, usize, f64)> = joint.into_iter().map(|((i, j), count)| (i, j, count)).collect();
+        let mut cells: Vec<(usize, usize, f64)> =
+            joint.into_iter().map(|((i, j), count)| (i, j, count)).collect();
         // In a fixed order, so that the sums below are the same in every run.
         cells.sort_unstable_by_key(|&(i, j, _)| (i, j));
         Ok(Self { cells, rows, columns, n: a.len() as f64 })
@@ -149,7 +150,8 @@ fn expected_mutual_information(table: &Contingency) -> f64 {
     let mut total = 0.0;
     for (a, times_a) in sizes(&table.rows) {
         for &(b, times_b) in &columns {
-            let fixed = factorial(a) + factorial(b) + factorial(table.n - a) + factorial(table.n - b) - factorial(table.n);
+            let fixed = factorial(a) + factorial(b) + factorial(table.n - a) + factorial(table.n - b)
+                - factorial(table.n);
             let mut overlap = (a + b - table.n).max(1.0);
             let mut sum = 0.0;
             while overlap <= a.min(b) {

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::affinity::AffinityKind;
 use crate::edges::Symmetrize;
-use crate::error::{Error, Result};
-use crate::quantile::{AutoEncoder, Certain, Estimator, Identity, Neighborhood, PoolStatistic, Taus, require};
+use crate::error::{Error, Result, require};
+use crate::quantile::{AutoEncoder, Certain, Estimator, Identity, Neighborhood, PoolStatistic, Taus};
 use crate::scale::FirstScale;
 use crate::stochastic::{Probability, RobustScale};
 
@@ -253,8 +253,14 @@ mod tests {
             GraphParams { probability: Probability::Decay { floor: 2.0 }, ..robust() },
             GraphParams { robust_scale: RobustScale::MedianOfRealizations(0), ..robust() },
             GraphParams { final_affinity: FinalAffinity::Weighted { power: -1.0, floor: 0.0 }, ..robust() },
-            GraphParams { estimator: Estimator::Neighborhood(Neighborhood { pool: 0, ..Default::default() }), ..robust() },
-            GraphParams { estimator: Estimator::AutoEncoder(AutoEncoder { hidden: vec![], ..Default::default() }), ..robust() },
+            GraphParams {
+                estimator: Estimator::Neighborhood(Neighborhood { pool: 0, ..Default::default() }),
+                ..robust()
+            },
+            GraphParams {
+                estimator: Estimator::AutoEncoder(AutoEncoder { hidden: vec![], ..Default::default() }),
+                ..robust()
+            },
         ] {
             assert!(matches!(bad.clone().check(), Err(Error::Parameter { .. })), "{bad:?}");
         }

@@ -67,7 +67,8 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     let quantiles = params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run)?;
     drop(similarities);
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
-    let scales = robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
+    let scales =
+        robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
     let unlinked = final_affinity(&stochastic, &distances, &scales, params);
     let components = Components::of_graph(&unlinked);
     let (graph, links) = match params.link_components {

@@ -57,7 +57,8 @@ impl LocalScales {
         }
         positive.par_sort_unstable_by(f64::total_cmp);
         // A floor of 0 still leaves no scale at 0.
-        let least = (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
+        let least =
+            (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
         values.par_iter_mut().for_each(|value| *value = value.max(least));
         Self { values }
     }

@@ -15,7 +15,12 @@ use taugraph::spectral::{
     EigenParams, EigenSolver, Eigenpairs, Laplacian, LaplacianKind, SolverChoice, smallest_eigenpairs,
 };
 
-fn solve(graph: &SparseGraph, kind: LaplacianKind, n_pairs: usize, solver: SolverChoice) -> Result<Eigenpairs, Error> {
+fn solve(
+    graph: &SparseGraph,
+    kind: LaplacianKind,
+    n_pairs: usize,
+    solver: SolverChoice,
+) -> Result<Eigenpairs, Error> {
     let laplacian = Laplacian::new(graph, kind);
     let params = EigenParams { solver, ..EigenParams::default() };
     let pairs = smallest_eigenpairs(&laplacian, n_pairs, &params, &Run::new(4))?;
@@ -24,7 +29,8 @@ fn solve(graph: &SparseGraph, kind: LaplacianKind, n_pairs: usize, solver: Solve
     for (vector, value) in pairs.vectors.chunks_exact(n).zip(&pairs.values) {
         let mut image = vec![0.0; n];
         laplacian.apply(vector, &mut image);
-        let residual: f64 = image.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt();
+        let residual: f64 =
+            image.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2)).sum::<f64>().sqrt();
         assert!(residual <= 1.01e-8 * laplacian.norm_bound(), "residual {residual}");
     }
     for (a, first) in pairs.vectors.chunks_exact(n).enumerate() {
@@ -70,10 +76,17 @@ fn components_are_found_and_deflated() {
     assert_eq!(pairs.info.n_components, 7);
     assert!(pairs.values[..7].iter().all(|value| value.abs() < 1e-14));
     let next = 1.0 - (2.0 * std::f64::consts::PI / 200.0).cos();
-    assert!((pairs.values[7] - next).abs() < 1e-9 && (pairs.values[8] - next).abs() < 1e-9, "{:?}", pairs.values);
+    assert!(
+        (pairs.values[7] - next).abs() < 1e-9 && (pairs.values[8] - next).abs() < 1e-9,
+        "{:?}",
+        pairs.values
+    );
     // Only part of the null space, and isolated nodes.
     let lonely = unweighted(5, std::iter::empty());
-    assert_eq!(solve(&lonely, LaplacianKind::Symmetric, 3, SolverChoice::Automatic).unwrap().values, [0.0; 3]);
+    assert_eq!(
+        solve(&lonely, LaplacianKind::Symmetric, 3, SolverChoice::Automatic).unwrap().values,
+        [0.0; 3]
+    );
 }
 
 #[test]
@@ -82,7 +95,8 @@ fn nearly_equal_eigenvalues_are_not_missed() {
     let ring = |first: u32| (0..150).map(move |i| (first + i, first + (i + 1) % 150));
     let links = (1..8u32).map(|r| (150 * (r - 1), 150 * r));
     let edges = Edges::from_pairs(1200, (0..8).flat_map(|r| ring(150 * r)).chain(links)).unwrap();
-    let weights: Vec<f64> = edges.iter().map(|(i, j)| if i % 150 == 0 && j == i + 150 { 1e-6 } else { 1.0 }).collect();
+    let weights: Vec<f64> =
+        edges.iter().map(|(i, j)| if i % 150 == 0 && j == i + 150 { 1e-6 } else { 1.0 }).collect();
     let graph = SparseGraph::from_edges(&edges, &weights);
     for solver in [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::ShiftInvert)] {
         let pairs = solve(&graph, LaplacianKind::Symmetric, 9, solver).unwrap();
@@ -97,8 +111,12 @@ fn every_solver_agrees_on_a_tiny_eigengap() {
     let data = two_spirals(4000, SpiralDensity::EvenLength, 1).unwrap();
     let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
     let robust = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(1)).unwrap();
-    let inverse = solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::ShiftInvert)).unwrap();
-    let filtered = solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::Chebyshev)).unwrap();
+    let inverse =
+        solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::ShiftInvert))
+            .unwrap();
+    let filtered =
+        solve(&robust.graph, LaplacianKind::Symmetric, 5, SolverChoice::Only(EigenSolver::Chebyshev))
+            .unwrap();
     for (a, b) in inverse.values.iter().zip(&filtered.values) {
         assert!((a - b).abs() < 1e-9, "{:?} against {:?}", inverse.values, filtered.values);
     }

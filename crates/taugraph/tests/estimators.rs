@@ -9,9 +9,9 @@ use taugraph::neighbors::{NeighborGraph, Space, nearest_neighbors};
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    Activation, AutoEncoder, Biases, Certain, DecoderWeights, Estimator, Factorization, Identity, Initialization,
-    KeepReconstructions, Neighborhood, NonCrossing, Optimizer, PoolStatistic, ProblemSize, Quantiles, StartOfTau,
-    StopReason, Taus, crossing_rate,
+    Activation, AutoEncoder, Biases, Certain, DecoderWeights, Estimator, Factorization, Identity,
+    Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, PoolStatistic, ProblemSize,
+    Quantiles, StartOfTau, StopReason, Taus, crossing_rate,
 };
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
 
@@ -40,10 +40,16 @@ impl Problem {
     }
 
     /// The estimate, and the similarities it was made from.
-    fn estimate(&self, edges: &Edges, estimator: &Estimator, taus: &Taus) -> Result<(Quantiles, Vec<f64>), Error> {
+    fn estimate(
+        &self,
+        edges: &Edges,
+        estimator: &Estimator,
+        taus: &Taus,
+    ) -> Result<(Quantiles, Vec<f64>), Error> {
         let distances = edges.map(|_, i, j| self.space.distance(i as usize, j as usize));
         let kind = AffinityKind::SquaredDistance;
-        let similarities = Similarities::new(&self.space, &self.neighbors, &self.scales, kind, edges, &distances);
+        let similarities =
+            Similarities::new(&self.space, &self.neighbors, &self.scales, kind, edges, &distances);
         estimator.as_dyn().check()?;
         let quantiles = estimator.as_dyn().estimate(&similarities, taus, 0.2, &Run::new(5))?;
         Ok((quantiles, similarities.values().to_vec()))
@@ -57,7 +63,10 @@ fn quick_net() -> AutoEncoder {
 fn every_estimator() -> Vec<Estimator> {
     let net = quick_net;
     vec![
-        Estimator::Neighborhood(Neighborhood { reconstructions: KeepReconstructions::Yes, ..Default::default() }),
+        Estimator::Neighborhood(Neighborhood {
+            reconstructions: KeepReconstructions::Yes,
+            ..Default::default()
+        }),
         Estimator::Neighborhood(Neighborhood { statistic: PoolStatistic::Mean, ..Default::default() }),
         Estimator::AutoEncoder(net()),
         Estimator::AutoEncoder(AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 6 }, ..net() }),
@@ -66,7 +75,11 @@ fn every_estimator() -> Vec<Estimator> {
             ..net()
         }),
         Estimator::AutoEncoder(AutoEncoder { activation: Activation::Tanh, loss: Loss::Check, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { activation: Activation::Relu, initialization: Initialization::Random, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder {
+            activation: Activation::Relu,
+            initialization: Initialization::Random,
+            ..net()
+        }),
         Estimator::AutoEncoder(AutoEncoder { hidden: vec![20, 8], start_of_tau: StartOfTau::Fresh, ..net() }),
         Estimator::AutoEncoder(AutoEncoder { decoder: DecoderWeights::Free, biases: Biases::No, ..net() }),
         Estimator::AutoEncoder(AutoEncoder { weight_decay: 1e-3, code_sparsity: 1e-3, ..net() }),
@@ -120,11 +133,16 @@ fn a_wide_net_reconstructs_and_a_higher_tau_lies_lower() {
         let (quantiles, similarities) = problem.estimate(&edges, &estimator, &taus).unwrap();
         let values = quantiles.reconstructions.unwrap();
         let share_below = |t: usize| {
-            let below = similarities.iter().zip(values.chunks_exact(3)).filter(|(w, of_edge)| of_edge[t] < **w).count();
+            let below = similarities
+                .iter()
+                .zip(values.chunks_exact(3))
+                .filter(|(w, of_edge)| of_edge[t] < **w)
+                .count();
             below as f64 / similarities.len() as f64
         };
-        let error = similarities.iter().zip(values.chunks_exact(3)).map(|(w, v)| (w - v[1]).abs()).sum::<f64>()
-            / similarities.len() as f64;
+        let error =
+            similarities.iter().zip(values.chunks_exact(3)).map(|(w, v)| (w - v[1]).abs()).sum::<f64>()
+                / similarities.len() as f64;
         assert!(error < 0.02, "{estimator:?}: mean error {error}");
         assert!(share_below(0) < share_below(2), "{estimator:?}: {} and {}", share_below(0), share_below(2));
     }
@@ -172,7 +190,8 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
     assert_eq!(stop(AutoEncoder { max_epochs: 2, ..quick_net() }), StopReason::IterationLimit);
     assert_eq!(stop(AutoEncoder { tolerance: 0.5, max_epochs: 200, ..quick_net() }), StopReason::Converged);
     let wild = Optimizer::Sgd { learning_rate: 1e12, momentum: 0.9, batch: 10 };
-    let diverging = AutoEncoder { optimizer: wild, activation: Activation::Identity, max_epochs: 100, ..quick_net() };
+    let diverging =
+        AutoEncoder { optimizer: wild, activation: Activation::Identity, max_epochs: 100, ..quick_net() };
     let error = problem.estimate(&problem.all(), &Estimator::AutoEncoder(diverging), &taus);
     assert!(matches!(error, Err(Error::Diverged { tau: 0.5, .. })));
     for bad in [
@@ -187,7 +206,9 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
         let refused = problem.estimate(&problem.all(), &Estimator::AutoEncoder(bad.clone()), &taus);
         assert!(matches!(refused, Err(Error::Parameter { .. })), "{bad:?}");
     }
-    for bad in [Factorization { rank: 0, ..Default::default() }, Factorization { kappa: -1.0, ..Default::default() }] {
+    for bad in
+        [Factorization { rank: 0, ..Default::default() }, Factorization { kappa: -1.0, ..Default::default() }]
+    {
         assert!(problem.estimate(&problem.all(), &Estimator::Factorization(bad), &taus).is_err());
     }
 }

@@ -52,9 +52,13 @@ fn eigenvalues_equal_scipy_with_every_solver() {
         let edges = Edges::from_pairs(expected[0].len(), pairs).unwrap();
         let weights: Vec<f64> = triples.chunks_exact(3).map(|t| t[2]).collect();
         let graph = SparseGraph::from_edges(&edges, &weights);
-        for (kind, expected) in [LaplacianKind::Symmetric, LaplacianKind::Unnormalized].into_iter().zip(&expected) {
+        for (kind, expected) in
+            [LaplacianKind::Symmetric, LaplacianKind::Unnormalized].into_iter().zip(&expected)
+        {
             let laplacian = Laplacian::new(&graph, kind);
-            for solver in [EigenSolver::Dense, EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev] {
+            for solver in
+                [EigenSolver::Dense, EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev]
+            {
                 let what = format!("case {case}, {kind:?}, {solver:?}");
                 let params = EigenParams { solver: SolverChoice::Only(solver), ..EigenParams::default() };
                 let found = smallest_eigenpairs(&laplacian, 10, &params, &Run::new(3)).expect(&what);
@@ -84,7 +88,8 @@ fn preparation_equals_scikit_learn() {
 fn neighbours_equal_scikit_learn() {
     let lines: Vec<&str> = include_str!("reference/neighbors.txt").lines().collect();
     for (lines, d) in lines.chunks_exact(7).zip([2, 9]) {
-        for (index, metric) in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine].into_iter().enumerate() {
+        for (index, metric) in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine].into_iter().enumerate()
+        {
             let points = Points::new(numbers(lines[0]), d).unwrap();
             let space = Space::from_points(points, metric).unwrap();
             let found = nearest_neighbors(&space, 6, &Run::new(0)).unwrap();

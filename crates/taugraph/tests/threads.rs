@@ -40,7 +40,12 @@ fn all_bits(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver:
     bits
 }
 
-fn assert_same_on_all_threads(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver: SolverChoice) {
+fn assert_same_on_all_threads(
+    data: &LabeledPoints,
+    params: &GraphParams,
+    clusters: usize,
+    solver: SolverChoice,
+) {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| all_bits(data, params, clusters, solver))
@@ -70,9 +75,18 @@ fn trained_estimators() {
     let short = AutoEncoder { max_epochs: 6, ..AutoEncoder::default() };
     let sparse = Preset::Robust.params().candidates;
     for (estimator, candidates) in [
-        (Estimator::AutoEncoder(AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 5 }, ..short.clone() }), sparse),
+        (
+            Estimator::AutoEncoder(AutoEncoder {
+                optimizer: Optimizer::Lbfgs { memory: 5 },
+                ..short.clone()
+            }),
+            sparse,
+        ),
         (Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..short.clone() }), sparse),
-        (Estimator::AutoEncoder(AutoEncoder { max_epochs: 6, ..AutoEncoder::linear(10) }), CandidatePairs::All),
+        (
+            Estimator::AutoEncoder(AutoEncoder { max_epochs: 6, ..AutoEncoder::linear(10) }),
+            CandidatePairs::All,
+        ),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), CandidatePairs::All),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), sparse),
     ] {
@@ -88,5 +102,10 @@ fn large_enough_for_every_parallel_path() {
     for solver in [EigenSolver::Lanczos, EigenSolver::Chebyshev] {
         assert_same_on_all_threads(&blobs, &Preset::Robust.params(), 6, SolverChoice::Only(solver));
     }
-    assert_same_on_all_threads(&spirals, &Preset::Robust.params(), 2, SolverChoice::Only(EigenSolver::ShiftInvert));
+    assert_same_on_all_threads(
+        &spirals,
+        &Preset::Robust.params(),
+        2,
+        SolverChoice::Only(EigenSolver::ShiftInvert),
+    );
 }

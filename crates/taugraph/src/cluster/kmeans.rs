@@ -3,9 +3,8 @@
 use rayon::prelude::*;
 
 use crate::distance::squared_euclidean;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::progress::Run;
-use crate::quantile::require;
 use crate::random::{Draws, Stage, Stream};
 
 /// Parameters of k-means.
@@ -51,7 +50,13 @@ pub struct KMeans {
 }
 
 /// Groups row-major points of `n_columns` columns into exactly `k` groups, or says why that is impossible.
-pub fn kmeans(points: &[f64], n_columns: usize, k: usize, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
+pub fn kmeans(
+    points: &[f64],
+    n_columns: usize,
+    k: usize,
+    params: &KMeansParams,
+    run: &Run<'_>,
+) -> Result<KMeans> {
     params.check()?;
     let n = points.len() / n_columns;
     require(k >= 1, "clusters", k, "must be at least 1")?;
@@ -127,7 +132,8 @@ impl Problem<'_> {
         let trials = 2 + (self.k as f64).ln() as usize;
         let first = draws.below(self.n);
         let mut centers = self.row(first).to_vec();
-        let mut nearest: Vec<f64> = (0..self.n).map(|i| squared_euclidean(self.row(i), self.row(first))).collect();
+        let mut nearest: Vec<f64> =
+            (0..self.n).map(|i| squared_euclidean(self.row(i), self.row(first))).collect();
         while centers.len() < self.k * self.n_columns {
             let total: f64 = nearest.iter().sum();
             let mut best: Option<(f64, usize, Vec<f64>)> = None;

@@ -9,12 +9,11 @@ pub use eigengap::Eigengap;
 pub use kmeans::{KMeans, KMeansParams, kmeans};
 pub use stability::{Stability, StabilityParams, stability};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
-use crate::quantile::require;
 use crate::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
 
 /// How many clusters.
@@ -77,8 +76,12 @@ impl ClusterParams {
         self.kmeans.check()?;
         match self.clusters {
             ClusterCount::Exactly(0) => require(false, "clusters", 0, "must be at least 1"),
-            ClusterCount::Exactly(clusters) if clusters > n => Err(Error::TooManyClusters { clusters, distinct: n }),
-            ClusterCount::Automatic { most } => require(most >= 2, "most clusters", most, "must be at least 2"),
+            ClusterCount::Exactly(clusters) if clusters > n => {
+                Err(Error::TooManyClusters { clusters, distinct: n })
+            }
+            ClusterCount::Automatic { most } => {
+                require(most >= 2, "most clusters", most, "must be at least 2")
+            }
             ClusterCount::Exactly(_) => Ok(()),
         }
     }
@@ -164,5 +167,7 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     let basis = 8 * n * ((2 * pairs + 21).max(41) + 2 * pairs + 8);
     let embedding = 16 * n * pairs;
     let grouping = 24 * n * rayon::current_num_threads() as u64 + 4 * n * params.kmeans.restarts as u64;
-    MemoryEstimate { stages: vec![("eigenpairs", 2 * graph + basis), ("k-means", graph + embedding + grouping)] }
+    MemoryEstimate {
+        stages: vec![("eigenpairs", 2 * graph + basis), ("k-means", graph + embedding + grouping)],
+    }
 }

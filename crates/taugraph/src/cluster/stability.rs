@@ -2,12 +2,11 @@
 
 use super::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
 use crate::affinity::local_affinity;
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::graph::SparseGraph;
 use crate::metrics::{ari, match_labels};
 use crate::params::CheckedGraphParams;
 use crate::progress::Run;
-use crate::quantile::require;
 use crate::random::Stage;
 use crate::robust::RobustGraph;
 use crate::stochastic::Realizations;
@@ -61,8 +60,11 @@ pub fn stability(
     for draw in 0..params.draws {
         run.check()?;
         let present = draws.draw(draw);
-        let weights: Vec<f64> =
-            affinity.iter().zip(&present).map(|(&w, &present)| if present { w.max(ABSENT) } else { ABSENT }).collect();
+        let weights: Vec<f64> = affinity
+            .iter()
+            .zip(&present)
+            .map(|(&w, &present)| if present { w.max(ABSENT) } else { ABSENT })
+            .collect();
         let graph = SparseGraph::from_edges(edges, &weights).with_edges(&links);
         let labels = spectral_clustering(&graph, &exactly, run)?.labels;
         of_draws.push(ari(&clustering.labels, &labels)?);

@@ -28,7 +28,11 @@ impl SparseGraph {
         }
         check_count(n)?;
         if weights.len() != ids.len() {
-            return Err(Error::Length { what: "graph weights", expected: ids.len(), received: weights.len() });
+            return Err(Error::Length {
+                what: "graph weights",
+                expected: ids.len(),
+                received: weights.len(),
+            });
         }
         let bad = |row, rule| Err(Error::BadStructure { row, rule });
         if offsets[0] != 0 || offsets[n] != ids.len() as u64 {
@@ -157,7 +161,8 @@ impl SparseGraph {
 
     /// The graph with more edges; one that is already there keeps the larger weight.
     pub(crate) fn with_edges(&self, extra: &[(u32, u32, f64)]) -> Self {
-        let mut directed: Vec<(u32, u32, f64)> = extra.iter().flat_map(|&(i, j, w)| [(i, j, w), (j, i, w)]).collect();
+        let mut directed: Vec<(u32, u32, f64)> =
+            extra.iter().flat_map(|&(i, j, w)| [(i, j, w), (j, i, w)]).collect();
         directed.sort_unstable_by_key(|&(i, j, _)| (i, j));
         let mut added = directed.into_iter().peekable();
         let mut joined = Self {
@@ -176,7 +181,8 @@ impl SparseGraph {
                 }
             };
             for (j, weight) in self.row(i as usize) {
-                while let Some(&(_, to, extra)) = added.peek().filter(|&&(from, to, _)| from == i && to <= j) {
+                while let Some(&(_, to, extra)) = added.peek().filter(|&&(from, to, _)| from == i && to <= j)
+                {
                     push(to, extra);
                     added.next();
                 }
@@ -225,7 +231,10 @@ mod tests {
         assert!(matches!(graph(vec![0, 1, 2], vec![1, 0], vec![-1.0, -1.0]), Err(Error::BadWeight { .. })));
         assert!(matches!(graph(vec![0, 9, 2], vec![1, 0], vec![1.0, 1.0]), Err(Error::BadStructure { .. })));
         assert!(matches!(graph(vec![0, 1, 2], vec![1, 0], vec![1.0]), Err(Error::Length { .. })));
-        assert!(matches!(graph(vec![0, 2, 4], vec![1, 1, 0, 0], vec![1.0; 4]), Err(Error::BadStructure { .. })));
+        assert!(matches!(
+            graph(vec![0, 2, 4], vec![1, 1, 0, 0], vec![1.0; 4]),
+            Err(Error::BadStructure { .. })
+        ));
         let zero = graph(vec![0, 1, 2], vec![1, 0], vec![0.0, 0.0]).unwrap();
         assert_eq!(zero.n_edges(), 0);
     }

@@ -99,7 +99,9 @@ impl NeighborGraph {
 
     /// The distance between `i` and `j` if one is among the other's neighbours.
     pub fn distance_between(&self, i: usize, j: usize) -> Option<f64> {
-        let find = |i: usize, j: usize| self.ids(i).iter().position(|&id| id as usize == j).map(|t| self.distances(i)[t]);
+        let find = |i: usize, j: usize| {
+            self.ids(i).iter().position(|&id| id as usize == j).map(|t| self.distances(i)[t])
+        };
         find(i, j).or_else(|| find(j, i))
     }
 }
@@ -321,14 +323,20 @@ mod tests {
         assert_eq!(too_many, Err(Error::TooFewPoints { needed: 5, distinct: 5 }));
         assert!(nearest_neighbors(&space, 0, &Run::new(0)).is_err());
         let one = Space::from_points(random_points(1, 2, 3), Metric::Euclidean).unwrap();
-        assert_eq!(nearest_neighbors(&one, 1, &Run::new(0)), Err(Error::TooFewPoints { needed: 1, distinct: 1 }));
+        assert_eq!(
+            nearest_neighbors(&one, 1, &Run::new(0)),
+            Err(Error::TooFewPoints { needed: 1, distinct: 1 })
+        );
         let rule = |ids: Vec<u32>, distances: Vec<f64>| match NeighborGraph::new(3, 1, ids, distances) {
             Err(Error::BadStructure { rule, .. }) => rule,
             other => panic!("{other:?}"),
         };
         assert!(rule(vec![0, 0, 0], vec![1.0; 3]).contains("its own"));
         assert!(rule(vec![1, 0, 9], vec![1.0; 3]).contains("below"));
-        assert!(matches!(NeighborGraph::new(3, 1, vec![1, 0, 0], vec![f64::NAN; 3]), Err(Error::BadDistance { .. })));
+        assert!(matches!(
+            NeighborGraph::new(3, 1, vec![1, 0, 0], vec![f64::NAN; 3]),
+            Err(Error::BadDistance { .. })
+        ));
         let twice = NeighborGraph::new(3, 2, vec![1, 1, 0, 2, 0, 1], vec![1.0; 6]);
         assert!(matches!(twice, Err(Error::BadStructure { row: 0, .. })));
     }

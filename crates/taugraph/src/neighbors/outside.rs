@@ -80,7 +80,13 @@ fn by_scan(space: &Space, group: &[u32], skipped: u32, run: &Run<'_>) -> Result<
     Ok(found.into_iter().flatten().collect())
 }
 
-fn by_tree(points: &Points, metric: Metric, group: &[u32], skipped: u32, run: &Run<'_>) -> Result<Vec<OutsidePair>> {
+fn by_tree(
+    points: &Points,
+    metric: Metric,
+    group: &[u32],
+    skipped: u32,
+    run: &Run<'_>,
+) -> Result<Vec<OutsidePair>> {
     let tree = Tree::new(points);
     // The group of a whole subtree, where it has only one.
     let common: Vec<Option<u32>> = tree.fold(
@@ -104,13 +110,21 @@ fn by_tree(points: &Points, metric: Metric, group: &[u32], skipped: u32, run: &R
                 let bound = |found: Option<OutsidePair>| {
                     found.map_or(f64::INFINITY, |pair| square_bound(metric, pair.distance))
                 };
-                tree.search(points.row(query as usize), bound(found), &|node| common[node] == Some(own), &mut |id, squared| {
-                    if group[id as usize] != own {
-                        let distance = of_square(metric, squared);
-                        found = OutsidePair::better(found, Some(OutsidePair { distance, inside: query, outside: id }));
-                    }
-                    bound(found)
-                });
+                tree.search(
+                    points.row(query as usize),
+                    bound(found),
+                    &|node| common[node] == Some(own),
+                    &mut |id, squared| {
+                        if group[id as usize] != own {
+                            let distance = of_square(metric, squared);
+                            found = OutsidePair::better(
+                                found,
+                                Some(OutsidePair { distance, inside: query, outside: id }),
+                            );
+                        }
+                        bound(found)
+                    },
+                );
                 match (place, found) {
                     (Some(place), Some(found)) => best[place] = found,
                     (None, Some(found)) => best.push(found),
@@ -161,8 +175,9 @@ fn by_tiles(
                 let mut bound = limit(place);
                 for (offset, &score) in scores.iter().enumerate() {
                     let candidate = first + offset;
-                    // Written so that a NaN from overflow is looked at, too.
-                    if !(f64::from(score) > bound) && group[candidate] != own {
+                    // Not the opposite comparison: a NaN from overflow must be looked at, too.
+                    let too_far = f64::from(score) > bound;
+                    if !too_far && group[candidate] != own {
                         let distance = metric.distance(points.row(query), points.row(candidate));
                         let pair = OutsidePair { distance, inside: query as u32, outside: candidate as u32 };
                         *place = OutsidePair::better(*place, Some(pair));

@@ -44,8 +44,10 @@ impl SinglePoints {
             .par_chunks_exact(d)
             .flat_map_iter(|row| row.iter().zip(&mean).map(|(v, m)| (v - m) as f32))
             .collect();
-        let squares: Vec<f64> =
-            values.par_chunks_exact(d).map(|row| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum()).collect();
+        let squares: Vec<f64> = values
+            .par_chunks_exact(d)
+            .map(|row| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum())
+            .collect();
         let squared_norms = squares.iter().map(|&s| s as f32).collect();
         let norms = squares.iter().map(|s| s.sqrt()).collect();
         Self { values, squared_norms, norms, n_columns: d }
@@ -84,8 +86,16 @@ impl SinglePoints {
                 row[..width].copy_from_slice(&self.squared_norms[first..last]);
             }
             // One column for each query: see the note at `dense::multiply` on destinations.
-            let out = MatMut::from_column_major_slice_with_stride_mut(&mut tile, width, end - begin, CANDIDATES);
-            faer::linalg::matmul::matmul(out, Accum::Add, rows(first, last), queries.transpose(), -2.0, Par::Seq);
+            let out =
+                MatMut::from_column_major_slice_with_stride_mut(&mut tile, width, end - begin, CANDIDATES);
+            faer::linalg::matmul::matmul(
+                out,
+                Accum::Add,
+                rows(first, last),
+                queries.transpose(),
+                -2.0,
+                Par::Seq,
+            );
             for (offset, row) in tile.chunks_exact(CANDIDATES).enumerate() {
                 visit(begin + offset, first, &row[..width]);
             }
@@ -94,7 +104,12 @@ impl SinglePoints {
 }
 
 /// Ids and distances of the `k` nearest of each point, Euclidean or cosine (of unit rows).
-pub(super) fn nearest(points: &Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<(Vec<u32>, Vec<f64>)> {
+pub(super) fn nearest(
+    points: &Points,
+    metric: Metric,
+    k: usize,
+    run: &Run<'_>,
+) -> Result<(Vec<u32>, Vec<f64>)> {
     let n = points.len();
     let single = SinglePoints::new(points);
     let kept = (k + (k / 2).max(8)).min(n - 1);
@@ -132,7 +147,13 @@ pub(super) fn nearest(points: &Points, metric: Metric, k: usize, run: &Run<'_>) 
 }
 
 /// Whether no candidate outside `closest` can be as near as the farthest in `best`.
-fn is_proven(single: &SinglePoints, metric: Metric, query: usize, closest: &Best<f32>, best: &Best<f64>) -> bool {
+fn is_proven(
+    single: &SinglePoints,
+    metric: Metric,
+    query: usize,
+    closest: &Best<f32>,
+    best: &Best<f64>,
+) -> bool {
     let (Some(unseen), Some(farthest)) = (closest.bound(), best.bound()) else {
         // Scores that overflowed single precision were never offered.
         return false;

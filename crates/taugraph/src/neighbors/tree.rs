@@ -40,7 +40,8 @@ impl Tree {
     pub fn new(points: &Points) -> Self {
         let d = points.n_columns();
         let order: Vec<u32> = (0..points.len() as u32).collect();
-        let mut tree = Tree { nodes: Vec::new(), boxes: Vec::new(), order, coordinates: Vec::new(), n_columns: d };
+        let mut tree =
+            Tree { nodes: Vec::new(), boxes: Vec::new(), order, coordinates: Vec::new(), n_columns: d };
         tree.split(points, 0, points.len());
         tree.coordinates = tree.order.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
         tree
@@ -125,8 +126,11 @@ impl Tree {
         }
         let (first, second) = (node + 1, second as usize);
         let (to_first, to_second) = (self.box_distance(first, query), self.box_distance(second, query));
-        let children =
-            if to_first <= to_second { [(first, to_first), (second, to_second)] } else { [(second, to_second), (first, to_first)] };
+        let children = if to_first <= to_second {
+            [(first, to_first), (second, to_second)]
+        } else {
+            [(second, to_second), (first, to_first)]
+        };
         for (child, nearest) in children {
             self.descend(child, nearest, query, bound, skip, visit);
         }
@@ -149,7 +153,12 @@ impl Tree {
 }
 
 /// Ids and distances of the `k` nearest of each point, Euclidean or cosine (of unit rows).
-pub(super) fn nearest(points: &Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<(Vec<u32>, Vec<f64>)> {
+pub(super) fn nearest(
+    points: &Points,
+    metric: Metric,
+    k: usize,
+    run: &Run<'_>,
+) -> Result<(Vec<u32>, Vec<f64>)> {
     let n = points.len();
     let tree = Tree::new(points);
     let blocks: Vec<(Vec<u32>, Vec<f64>)> = tree

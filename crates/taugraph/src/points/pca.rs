@@ -38,7 +38,11 @@ impl PcaModel {
 /// The points in the coordinates of their `n_components` leading principal components.
 ///
 /// The sign of a component is fixed by its largest entry, which is positive.
-pub fn principal_components(points: &Points, n_components: usize, run: &Run<'_>) -> Result<(Points, PcaModel)> {
+pub fn principal_components(
+    points: &Points,
+    n_components: usize,
+    run: &Run<'_>,
+) -> Result<(Points, PcaModel)> {
     let (n, d) = (points.len(), points.n_columns());
     if n_components == 0 || n_components > n.min(d) {
         return Err(Error::Parameter {
@@ -118,7 +122,13 @@ fn random_subspace(table: MatRef<'_, f64>, n_components: usize, run: &Run<'_>) -
     for round in 0..=ROUNDS {
         run.check()?;
         orthonormalize(&mut basis, d, &mut draws);
-        multiply(columns_of_mut(&mut scores, n), Accum::Replace, table.transpose(), columns_of(&basis, d), 1.0);
+        multiply(
+            columns_of_mut(&mut scores, n),
+            Accum::Replace,
+            table.transpose(),
+            columns_of(&basis, d),
+            1.0,
+        );
         if round < ROUNDS {
             multiply(columns_of_mut(&mut basis, d), Accum::Replace, table, columns_of(&scores, n), 1.0);
         }
@@ -157,7 +167,8 @@ mod tests {
             let (rotated, model) = principal_components(&points, c, &run).unwrap();
             for a in 0..c {
                 for b in 0..c {
-                    let product: f64 = (0..n).map(|i| rotated.row(i)[a] * rotated.row(i)[b]).sum::<f64>() / n as f64;
+                    let product: f64 =
+                        (0..n).map(|i| rotated.row(i)[a] * rotated.row(i)[b]).sum::<f64>() / n as f64;
                     let expected = if a == b { model.variances[a] } else { 0.0 };
                     assert!((product - expected).abs() < 1e-9 * model.total_variance);
                 }

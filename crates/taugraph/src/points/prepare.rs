@@ -142,7 +142,8 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
     // The statistics are those of the filled column, so that it really has mean 0 and deviation 1 afterwards.
     let n = n_rows as f64;
     let mean = (present.iter().sum::<f64>() + n_missing as f64 * fill) / n;
-    let squares = present.iter().map(|v| (v - mean).powi(2)).sum::<f64>() + n_missing as f64 * (fill - mean).powi(2);
+    let squares =
+        present.iter().map(|v| (v - mean).powi(2)).sum::<f64>() + n_missing as f64 * (fill - mean).powi(2);
     let deviation = (squares / n).sqrt();
     let (center, scale) = match standardize {
         Standardize::ZScore => (mean, deviation),
@@ -198,16 +199,25 @@ mod tests {
         assert_eq!(prepared.n_imputed(), 1);
         assert_eq!(prepared.points.values(), [1.0, 2.0, 2.0, 4.0]);
         let params = PreparationParams { missing: Missing::Refuse, ..Default::default() };
-        assert!(matches!(prepare(&table, 3, &params, &Run::new(0)), Err(Error::NotFinite { row: 2, column: 0, .. })));
+        assert!(matches!(
+            prepare(&table, 3, &params, &Run::new(0)),
+            Err(Error::NotFinite { row: 2, column: 0, .. })
+        ));
     }
 
     #[test]
     fn unusable_tables_are_refused() {
-        assert_eq!(run_prepare(&[3.0; 8], 2, Standardize::ZScore), Err(Error::NoVaryingColumn { columns: 2 }));
+        assert_eq!(
+            run_prepare(&[3.0; 8], 2, Standardize::ZScore),
+            Err(Error::NoVaryingColumn { columns: 2 })
+        );
         let infinite = run_prepare(&[1.0, 2.0, f64::NEG_INFINITY, 4.0], 2, Standardize::ZScore);
         assert!(matches!(infinite, Err(Error::NotFinite { row: 1, column: 0, .. })));
         // One row has only constant columns.
-        assert_eq!(run_prepare(&[1.0, 2.0], 2, Standardize::ZScore), Err(Error::NoVaryingColumn { columns: 2 }));
+        assert_eq!(
+            run_prepare(&[1.0, 2.0], 2, Standardize::ZScore),
+            Err(Error::NoVaryingColumn { columns: 2 })
+        );
     }
 
     #[test]

@@ -11,9 +11,9 @@ use super::loss::Loss;
 use super::matrix::AffinityMatrix;
 use super::network::{Activation, Architecture, Biases, DecoderWeights, Network, Objective, Scratch};
 use super::optimize::{Optimizer, Problem, Stopping, minimize};
-use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange, require};
+use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
@@ -121,7 +121,8 @@ impl AutoEncoder {
 
     fn network(&self, n: usize, n_heads: usize) -> Network {
         // A code as wide as the input would learn nothing.
-        let hidden: Vec<usize> = self.hidden.iter().map(|&units| units.min(n.saturating_sub(1)).max(1)).collect();
+        let hidden: Vec<usize> =
+            self.hidden.iter().map(|&units| units.min(n.saturating_sub(1)).max(1)).collect();
         Network::new(&Architecture {
             n_inputs: n,
             hidden: &hidden,
@@ -132,7 +133,12 @@ impl AutoEncoder {
         })
     }
 
-    fn initial_parameters(&self, network: &Network, matrix: &AffinityMatrix, run: &Run<'_>) -> Result<Vec<f64>> {
+    fn initial_parameters(
+        &self,
+        network: &Network,
+        matrix: &AffinityMatrix,
+        run: &Run<'_>,
+    ) -> Result<Vec<f64>> {
         let mut parameters = vec![0.0; network.n_parameters()];
         for (index, (place, n_in, n_out)) in network.weight_matrices().into_iter().enumerate() {
             let bound = (6.0 / (n_in + n_out) as f64).sqrt();
@@ -166,7 +172,12 @@ impl AutoEncoder {
 impl ConditionalQuantiles for AutoEncoder {
     fn check(&self) -> Result<()> {
         let widths = self.hidden.iter().all(|&units| units >= 1) && !self.hidden.is_empty();
-        require(widths, "hidden", format!("{:?}", self.hidden), "must name at least one layer, each of at least one unit")?;
+        require(
+            widths,
+            "hidden",
+            format!("{:?}", self.hidden),
+            "must name at least one layer, each of at least one unit",
+        )?;
         let softplus = self.activation == Activation::Softplus;
         require(!softplus, "activation", "softplus", "must be sigmoid, tanh, relu or identity")?;
         if let Loss::Huber { kappa } = self.loss {
@@ -203,7 +214,13 @@ impl ConditionalQuantiles for AutoEncoder {
             + spectral
     }
 
-    fn estimate(&self, similarities: &Similarities<'_>, taus: &Taus, _: f64, run: &Run<'_>) -> Result<Quantiles> {
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        _: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
         let n_taus = taus.len();
         let matrix = AffinityMatrix::new(similarities);
         let groups: Vec<&[f64]> = match self.non_crossing {
@@ -226,8 +243,16 @@ impl ConditionalQuantiles for AutoEncoder {
                 weight_decay: self.weight_decay,
                 code_sparsity: self.code_sparsity,
             };
-            let mut problem = Rows { matrix: &matrix, network: &network, objective, run, group: index, buffers: Default::default() };
-            let stopping = Stopping { limit: self.max_epochs, tolerance: self.tolerance, patience: self.patience };
+            let mut problem = Rows {
+                matrix: &matrix,
+                network: &network,
+                objective,
+                run,
+                group: index,
+                buffers: Default::default(),
+            };
+            let stopping =
+                Stopping { limit: self.max_epochs, tolerance: self.tolerance, patience: self.patience };
             let tau = (group.len() == 1).then(|| group[0]);
             let trained = minimize(&mut problem, &mut parameters, self.optimizer, stopping, tau)?;
             run.progress.advance(self.max_epochs.saturating_sub(trained.losses.len()) as u64);
@@ -325,7 +350,8 @@ impl Problem for Rows<'_> {
         step: &mut dyn FnMut(&mut [f64], &[f64]),
     ) -> Result<f64> {
         let n = self.matrix.len();
-        let order = Stream::new(self.run.seed, Stage::Batches).at(self.group as u32, epoch as u32).permutation(n);
+        let order =
+            Stream::new(self.run.seed, Stage::Batches).at(self.group as u32, epoch as u32).permutation(n);
         let mut loss = 0.0;
         for part in order.chunks(batch) {
             self.run.check()?;

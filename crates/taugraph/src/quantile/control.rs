@@ -18,7 +18,13 @@ impl ConditionalQuantiles for Identity {
         8 * size.n_edges * size.n_taus
     }
 
-    fn estimate(&self, similarities: &Similarities<'_>, taus: &Taus, _: f64, run: &Run<'_>) -> Result<Quantiles> {
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        _: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
         run.check()?;
         let copies = similarities.values().iter().flat_map(|&value| std::iter::repeat_n(value, taus.len()));
         Ok(Quantiles {
@@ -44,7 +50,13 @@ impl ConditionalQuantiles for Certain {
         8 * size.n_edges
     }
 
-    fn estimate(&self, similarities: &Similarities<'_>, taus: &Taus, _: f64, run: &Run<'_>) -> Result<Quantiles> {
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        _: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
         run.check()?;
         Ok(Quantiles {
             taus: taus.clone(),

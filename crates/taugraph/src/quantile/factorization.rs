@@ -14,11 +14,13 @@ use rayon::prelude::*;
 
 use super::loss::Loss;
 use super::matrix::AffinityMatrix;
-use super::{ConditionalQuantiles, ProblemSize, Quantiles, StopReason, Taus, Training, crossing_rate, rearrange, require};
+use super::{
+    ConditionalQuantiles, ProblemSize, Quantiles, StopReason, Taus, Training, crossing_rate, rearrange,
+};
 use crate::affinity::Similarities;
 use crate::dense::{columns_of, columns_of_mut, multiply, orthonormalize};
 use crate::edges::Edges;
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
@@ -113,7 +115,13 @@ impl Observed<'_> {
                     matrix.write_columns(&nodes, &mut w);
                     let mut m = vec![0.0; n * rows];
                     let part = columns_of(&left, n).subrows(begin, rows);
-                    multiply(columns_of_mut(&mut m, n), Accum::Replace, columns_of(&y.u, n), part.transpose(), 1.0);
+                    multiply(
+                        columns_of_mut(&mut m, n),
+                        Accum::Replace,
+                        columns_of(&y.u, n),
+                        part.transpose(),
+                        1.0,
+                    );
                     let mut sum = 0.0;
                     for (m, w) in m.iter_mut().zip(&w) {
                         let r = w - *m;
@@ -138,9 +146,14 @@ impl Observed<'_> {
                     columns_of(&left, n).transpose(),
                     1.0,
                 );
-                let (left_rows, u_rows, x_rows) = (transposed(&left, n), transposed(&y.u, n), transposed(x, n));
+                let (left_rows, u_rows, x_rows) =
+                    (transposed(&left, n), transposed(&y.u, n), transposed(x, n));
                 let value = |i: usize, j: usize| -> f64 {
-                    left_rows[i * k..(i + 1) * k].iter().zip(&u_rows[j * k..(j + 1) * k]).map(|(a, b)| a * b).sum()
+                    left_rows[i * k..(i + 1) * k]
+                        .iter()
+                        .zip(&u_rows[j * k..(j + 1) * k])
+                        .map(|(a, b)| a * b)
+                        .sum()
                 };
                 product
                     .par_chunks_exact_mut(p)
@@ -173,7 +186,12 @@ fn transposed(values: &[f64], n: usize) -> Vec<f64> {
 impl ConditionalQuantiles for Factorization {
     fn check(&self) -> Result<()> {
         require(self.rank >= 1, "rank", self.rank, "must be at least 1")?;
-        require(self.kappa > 0.0 && self.kappa.is_finite(), "kappa", self.kappa, "must be finite and above 0")?;
+        require(
+            self.kappa > 0.0 && self.kappa.is_finite(),
+            "kappa",
+            self.kappa,
+            "must be finite and above 0",
+        )?;
         require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")?;
         require(self.max_iterations >= 1, "max_iterations", self.max_iterations, "must be at least 1")
     }
@@ -188,7 +206,13 @@ impl ConditionalQuantiles for Factorization {
             + blocks.max(sampled)
     }
 
-    fn estimate(&self, similarities: &Similarities<'_>, taus: &Taus, _: f64, run: &Run<'_>) -> Result<Quantiles> {
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        _: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
         let edges = similarities.edges();
         let n = edges.n_nodes();
         run.stage("quantile factorisation", Some((taus.len() * self.max_iterations) as u64))?;
@@ -249,7 +273,8 @@ impl Factorization {
             run.check()?;
             let next_momentum = (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt()) / 2.0;
             let beta = (momentum - 1.0) / next_momentum;
-            let y = if beta > 0.0 { LowRank::extrapolate(&current, &previous, beta) } else { current.clone() };
+            let y =
+                if beta > 0.0 { LowRank::extrapolate(&current, &previous, beta) } else { current.clone() };
             let (product, loss) = observed.majorizer_times(&y, &current.u, tau, self.kappa);
             if losses.last().is_some_and(|&last| loss > last) && beta > 0.0 {
                 // The extrapolation overshot: forget the momentum and step from the current iterate.
@@ -265,7 +290,13 @@ impl Factorization {
             let (product, _) = observed.majorizer_times(&y, &u, tau, self.kappa);
             let mut s = vec![0.0; rank * rank];
             let product = MatRef::from_row_major_slice(&product, n, rank);
-            multiply(columns_of_mut(&mut s, rank), Accum::Replace, columns_of(&u, n).transpose(), product, 1.0);
+            multiply(
+                columns_of_mut(&mut s, rank),
+                Accum::Replace,
+                columns_of(&u, n).transpose(),
+                product,
+                1.0,
+            );
             symmetrize(&mut s, rank);
             previous = std::mem::replace(&mut current, LowRank { u, s, n });
             run.progress.advance(1);
@@ -295,7 +326,13 @@ fn symmetrize(s: &mut [f64], rank: usize) {
 fn relative_change(a: &LowRank, b: &LowRank) -> f64 {
     let rank = a.rank();
     let mut overlap = vec![0.0; rank * rank];
-    multiply(columns_of_mut(&mut overlap, rank), Accum::Replace, columns_of(&a.u, a.n).transpose(), columns_of(&b.u, b.n), 1.0);
+    multiply(
+        columns_of_mut(&mut overlap, rank),
+        Accum::Replace,
+        columns_of(&a.u, a.n).transpose(),
+        columns_of(&b.u, b.n),
+        1.0,
+    );
     let (o, sa, sb) = (columns_of(&overlap, rank), columns_of(&a.s, rank), columns_of(&b.s, rank));
     // ⟨A, B⟩ = tr(Sa·O·Sb·Oᵀ) for orthonormal factors.
     let inner = ((sa * o) * sb).as_ref().transpose() * o;

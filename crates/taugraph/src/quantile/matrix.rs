@@ -82,11 +82,23 @@ impl AffinityMatrix {
                 }
             } else {
                 let mut small = vec![0.0; rank * rank];
-                multiply(columns_of_mut(&mut small, rank), Accum::Replace, columns_of(&basis, n).transpose(), product, 1.0);
+                multiply(
+                    columns_of_mut(&mut small, rank),
+                    Accum::Replace,
+                    columns_of(&basis, n).transpose(),
+                    product,
+                    1.0,
+                );
                 let (values, vectors) = symmetric_eigen(columns_of(&small, rank))?;
                 let mut rotated = vec![0.0; n * rank];
                 let descending = vectors.as_ref().reverse_cols();
-                multiply(columns_of_mut(&mut rotated, n), Accum::Replace, columns_of(&basis, n), descending, 1.0);
+                multiply(
+                    columns_of_mut(&mut rotated, n),
+                    Accum::Replace,
+                    columns_of(&basis, n),
+                    descending,
+                    1.0,
+                );
                 return Ok((rotated, values.into_iter().rev().collect()));
             }
         }

@@ -166,11 +166,6 @@ pub enum StopReason {
     NoDescent,
 }
 
-/// Refuses `name = value` unless `holds`.
-pub(crate) fn require(holds: bool, name: &'static str, value: impl ToString, rule: &'static str) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), rule }) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

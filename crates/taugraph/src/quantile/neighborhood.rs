@@ -7,9 +7,9 @@
 //! share, found by counting. Nothing is trained and nothing is random; the cost is 2·(pool + 1) similarities for
 //! each edge.
 
-use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, require};
+use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
-use crate::error::Result;
+use crate::error::{Result, require};
 use crate::progress::Run;
 
 /// What of the pool is the persistence of an edge.
@@ -88,7 +88,9 @@ impl ConditionalQuantiles for Neighborhood {
             for (edge, out) in numbers.zip(row.chunks_exact_mut(width)) {
                 self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);
                 out[0] = match self.statistic {
-                    PoolStatistic::Share => pool.iter().filter(|&&x| x < limit).count() as f64 / pool.len() as f64,
+                    PoolStatistic::Share => {
+                        pool.iter().filter(|&&x| x < limit).count() as f64 / pool.len() as f64
+                    }
                     PoolStatistic::Mean => pool.iter().map(|x| (-x).exp()).sum::<f64>() / pool.len() as f64,
                 };
                 if width > 1 {
@@ -155,7 +157,14 @@ mod tests {
         let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25).unwrap();
         let edges = Edges::from_neighbors(&neighbors, 8, Symmetrize::Union);
         let distances = edge_distances(&space, &edges);
-        check(&Similarities::new(&space, &neighbors, &scales, AffinityKind::SquaredDistance, &edges, &distances));
+        check(&Similarities::new(
+            &space,
+            &neighbors,
+            &scales,
+            AffinityKind::SquaredDistance,
+            &edges,
+            &distances,
+        ));
     }
 
     #[test]
@@ -170,7 +179,11 @@ mod tests {
             for (edge, share) in quantiles.persistence.unwrap().into_iter().enumerate() {
                 let of_edge = &values[edge * taus.len()..(edge + 1) * taus.len()];
                 for (&tau, &value) in taus.values().iter().zip(of_edge) {
-                    assert_eq!(value > 0.3, share > tau, "edge {edge}, tau {tau}, share {share}, value {value}");
+                    assert_eq!(
+                        value > 0.3,
+                        share > tau,
+                        "edge {edge}, tau {tau}, share {share}, value {value}"
+                    );
                 }
             }
         });

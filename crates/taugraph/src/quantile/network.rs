@@ -60,13 +60,22 @@ impl Activation {
 
     fn apply(self, values: &mut [f64]) {
         // One loop for each kind, so that each is compiled for its own function.
-        let each = |values: &mut [f64], function: fn(&mut [f64])| values.par_chunks_mut(CHUNK).for_each(function);
+        let each =
+            |values: &mut [f64], function: fn(&mut [f64])| values.par_chunks_mut(CHUNK).for_each(function);
         match self {
             Activation::Identity => {}
-            Activation::Sigmoid => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Sigmoid.value(*z)))),
-            Activation::Tanh => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Tanh.value(*z)))),
-            Activation::Relu => each(values, |part| vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Relu.value(*z)))),
-            Activation::Softplus => each(values, |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z))),
+            Activation::Sigmoid => each(values, |part| {
+                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Sigmoid.value(*z)))
+            }),
+            Activation::Tanh => each(values, |part| {
+                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Tanh.value(*z)))
+            }),
+            Activation::Relu => each(values, |part| {
+                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Relu.value(*z)))
+            }),
+            Activation::Softplus => {
+                each(values, |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z)))
+            }
         }
     }
 }
@@ -120,7 +129,9 @@ impl Layer {
         let accum = match &self.bias {
             None => Accum::Replace,
             Some(bias) => {
-                output.chunks_exact_mut(self.n_out).for_each(|z| z.copy_from_slice(&parameters[bias.clone()]));
+                output
+                    .chunks_exact_mut(self.n_out)
+                    .for_each(|z| z.copy_from_slice(&parameters[bias.clone()]));
                 Accum::Add
             }
         };
@@ -256,7 +267,9 @@ impl Network {
     /// Places of all weight matrices with their fan-in and fan-out, each once.
     pub fn weight_matrices(&self) -> Vec<(Range<usize>, usize, usize)> {
         let all = self.layers.iter().chain(&self.heads);
-        all.filter(|layer| !layer.tied).map(|layer| (layer.weights.clone(), layer.n_in, layer.n_out)).collect()
+        all.filter(|layer| !layer.tied)
+            .map(|layer| (layer.weights.clone(), layer.n_in, layer.n_out))
+            .collect()
     }
 
     /// Place of the biases of the first head.
@@ -277,7 +290,10 @@ impl Network {
             let (before, rest) = scratch.outputs.split_at_mut(t);
             head.forward(parameters, last, &mut rest[0]);
             if let Some(previous) = before.last() {
-                rest[0].iter_mut().zip(previous).for_each(|(decrement, above)| *decrement = above - *decrement);
+                rest[0]
+                    .iter_mut()
+                    .zip(previous)
+                    .for_each(|(decrement, above)| *decrement = above - *decrement);
             }
         }
         &scratch.outputs
@@ -306,7 +322,10 @@ impl Network {
             if t > 0 {
                 // The head's softplus was subtracted from the output above: recover it, and turn the sign.
                 let (above, own) = outputs.split_at_mut(t);
-                own[0].iter_mut().zip(&above[t - 1]).for_each(|(value, above)| *value = (above - *value).max(0.0));
+                own[0]
+                    .iter_mut()
+                    .zip(&above[t - 1])
+                    .for_each(|(value, above)| *value = (above - *value).max(0.0));
                 deltas[t].iter_mut().for_each(|d| *d = -*d);
             }
             let accum = if t + 1 == self.heads.len() { Accum::Replace } else { Accum::Add };
@@ -393,15 +412,27 @@ mod tests {
         let n = 7;
         let samples = 5;
         let mut case = 0;
-        for activation in [Activation::Sigmoid, Activation::Tanh, Activation::Relu, Activation::Identity, Activation::Softplus] {
+        for activation in [
+            Activation::Sigmoid,
+            Activation::Tanh,
+            Activation::Relu,
+            Activation::Identity,
+            Activation::Softplus,
+        ] {
             for decoder in [DecoderWeights::Tied, DecoderWeights::Free] {
                 for biases in [Biases::Yes, Biases::No] {
                     for hidden in [&[3][..], &[5, 3], &[5, 4, 3]] {
                         for n_heads in [1, 3] {
                             for loss in [Loss::Huber { kappa: 0.7 }, Loss::Check] {
                                 case += 1;
-                                let network =
-                                    Network::new(&Architecture { n_inputs: n, hidden, activation, decoder, biases, n_heads });
+                                let network = Network::new(&Architecture {
+                                    n_inputs: n,
+                                    hidden,
+                                    activation,
+                                    decoder,
+                                    biases,
+                                    n_heads,
+                                });
                                 let mut draws = Stream::new(case, Stage::Weights).at(0, 0);
                                 let mut parameters: Vec<f64> =
                                     (0..network.n_parameters()).map(|_| 0.6 * draws.normal()).collect();

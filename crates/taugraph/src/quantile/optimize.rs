@@ -1,8 +1,8 @@
 //! Minimisers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
 
-use super::{StopReason, Training, require};
+use super::{StopReason, Training};
 use crate::dense::{add_scaled, dot, norm};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 
 /// How the parameters are fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -173,7 +173,8 @@ fn lbfgs(
             pairs.clear();
             continue;
         };
-        let step: Vec<f64> = found.parameters.iter().zip(parameters.iter()).map(|(new, old)| new - old).collect();
+        let step: Vec<f64> =
+            found.parameters.iter().zip(parameters.iter()).map(|(new, old)| new - old).collect();
         let change: Vec<f64> = found.gradient.iter().zip(&gradient).map(|(new, old)| new - old).collect();
         let curvature = dot(&step, &change);
         if curvature > 1e-14 * norm(&step) * norm(&change) {
@@ -234,7 +235,7 @@ fn wolfe_search(
 ) -> Result<Option<Found>> {
     const ENOUGH: f64 = 1e-4;
     const FLAT: f64 = 0.9;
-    if !(start.slope < 0.0) {
+    if start.slope >= 0.0 || start.slope.is_nan() {
         return Ok(None);
     }
     let (mut low, mut high) = ((0.0, start), None::<f64>);
@@ -245,7 +246,8 @@ fn wolfe_search(
         let mut gradient = vec![0.0; moved.len()];
         let loss = problem.full(&moved, &mut gradient)?;
         let slope = dot(&gradient, direction);
-        let lower = loss.is_finite() && loss <= start.loss + ENOUGH * length * start.slope && loss < start.loss;
+        let lower =
+            loss.is_finite() && loss <= start.loss + ENOUGH * length * start.slope && loss < start.loss;
         if !lower || (high.is_some() && loss >= low.1.loss) {
             high = Some(length);
         } else {
@@ -326,6 +328,9 @@ mod tests {
         let mut x = vec![-1.2, 1.0];
         let stopping = Stopping { limit: 1000, tolerance: 0.0, patience: 1000 };
         let wild = Optimizer::Sgd { learning_rate: 10.0, momentum: 0.0, batch: 1 };
-        assert!(matches!(minimize(&mut Valley, &mut x, wild, stopping, Some(0.5)), Err(Error::Diverged { .. })));
+        assert!(matches!(
+            minimize(&mut Valley, &mut x, wild, stopping, Some(0.5)),
+            Err(Error::Diverged { .. })
+        ));
     }
 }

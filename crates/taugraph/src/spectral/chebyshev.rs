@@ -80,8 +80,9 @@ mod tests {
         let filter = ChebyshevFilter::new(&laplacian, value(3), value(8));
         let mut factors = Vec::new();
         for k in 0..n {
-            let x: Vec<f64> =
-                (0..n).map(|i| (std::f64::consts::PI * k as f64 * (i as f64 + 0.5) / n as f64).cos()).collect();
+            let x: Vec<f64> = (0..n)
+                .map(|i| (std::f64::consts::PI * k as f64 * (i as f64 + 0.5) / n as f64).cos())
+                .collect();
             let mut y = vec![0.0; n];
             filter.apply(&x, &mut y);
             let factor = y[0] / x[0];

@@ -43,8 +43,12 @@ impl Embedding {
 
     /// The same embedding with its first columns only, rows treated anew.
     pub(crate) fn truncated(&self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
-        let mut coordinates: Vec<f64> =
-            self.coordinates.chunks_exact(self.n_columns).flat_map(|row| &row[..n_columns]).copied().collect();
+        let mut coordinates: Vec<f64> = self
+            .coordinates
+            .chunks_exact(self.n_columns)
+            .flat_map(|row| &row[..n_columns])
+            .copied()
+            .collect();
         if rows == EmbeddingRows::UnitLength {
             unit_rows(&mut coordinates, n_columns);
         }
@@ -76,13 +80,16 @@ pub fn embed(
     for (column, (vector, &value)) in pairs.vectors.chunks_exact(n).zip(&pairs.values).enumerate() {
         let largest = vector.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
         let scale = match rows {
-            EmbeddingRows::Diffusion if kind == LaplacianKind::Unnormalized => 1.0 - value / laplacian.norm_bound(),
+            EmbeddingRows::Diffusion if kind == LaplacianKind::Unnormalized => {
+                1.0 - value / laplacian.norm_bound()
+            }
             EmbeddingRows::Diffusion => 1.0 - value,
             _ => 1.0,
         } * if largest < 0.0 { -1.0 } else { 1.0 };
         for (node, v) in vector.iter().enumerate() {
             let degree = laplacian.degrees()[node];
-            let of_node = if kind == LaplacianKind::RandomWalk && degree > 0.0 { v / degree.sqrt() } else { *v };
+            let of_node =
+                if kind == LaplacianKind::RandomWalk && degree > 0.0 { v / degree.sqrt() } else { *v };
             coordinates[node * n_columns + column] = scale * of_node;
         }
     }

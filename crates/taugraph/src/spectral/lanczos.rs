@@ -34,8 +34,6 @@ pub(super) struct LanczosResult {
     pub values: Vec<f64>,
     /// Ritz vectors of the wanted ones, column-major.
     pub vectors: Vec<f64>,
-    /// Whether all wanted residuals are below the tolerance.
-    pub converged: bool,
     pub applications: usize,
 }
 
@@ -97,9 +95,13 @@ pub(super) fn largest(
         let worst = (0..wanted).map(|rank| residual(rank) / values[rank].abs()).fold(0.0, f64::max);
         let converged = worst <= params.tolerance || size == room;
         let spent = applications >= params.max_applications
-            || (params.give_up_early && !converged && is_hopeless(&mut residuals_seen, worst, applications, params));
+            || (params.give_up_early
+                && !converged
+                && is_hopeless(&mut residuals_seen, worst, applications, params));
         let last = values[wanted - 1];
-        let confirmed = converged && (size == room || accepted.is_some_and(|before| last - before <= params.tolerance * before.abs()));
+        let confirmed = converged
+            && (size == room
+                || accepted.is_some_and(|before| last - before <= params.tolerance * before.abs()));
         // Keep the wanted vectors, and some of the following ones while still looking.
         let keep = if converged || spent { wanted } else { (wanted + (size - wanted) / 2).min(size - 1) };
         let rotation = small.as_ref().subcols(size - keep, keep).reverse_cols();
@@ -107,13 +109,13 @@ pub(super) fn largest(
         let used = columns_of(&basis.vectors[..n * size], n);
         multiply(columns_of_mut(&mut rotated, n), Accum::Replace, used, rotation, 1.0);
         if confirmed || spent {
-            return Ok(LanczosResult { values, vectors: rotated, converged, applications });
+            return Ok(LanczosResult { values, vectors: rotated, applications });
         }
         let next = basis.column(size).to_vec();
         basis.vectors[..n * keep].copy_from_slice(&rotated);
         basis.projection.fill(0.0);
-        for rank in 0..keep {
-            basis.set_projection(rank, rank, values[rank]);
+        for (rank, &value) in values.iter().enumerate().take(keep) {
+            basis.set_projection(rank, rank, value);
         }
         basis.filled = keep;
         if converged {

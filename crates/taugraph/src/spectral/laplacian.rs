@@ -90,7 +90,8 @@ impl<'a> Laplacian<'a> {
     }
 
     fn accumulate(&self, x: &[f64], y: &mut [f64], join: impl Fn(f64, f64, f64) -> f64 + Sync) {
-        let scaled: Vec<f64> = x.par_iter().with_min_len(8192).zip(&self.weights).map(|(x, s)| x * s).collect();
+        let scaled: Vec<f64> =
+            x.par_iter().with_min_len(8192).zip(&self.weights).map(|(x, s)| x * s).collect();
         let (offsets, ids, weights) = (self.graph.offsets(), self.graph.ids(), self.graph.weights());
         y.par_chunks_mut(ROWS).enumerate().for_each(|(block, part)| {
             for (row, out) in part.iter_mut().enumerate() {
@@ -161,7 +162,10 @@ mod tests {
                     let entry = if row == column {
                         laplacian.diagonal(row)
                     } else {
-                        laplacian.off_diagonal(row).find(|&(j, _)| j as usize == column).map_or(0.0, |pair| pair.1)
+                        laplacian
+                            .off_diagonal(row)
+                            .find(|&(j, _)| j as usize == column)
+                            .map_or(0.0, |pair| pair.1)
                     };
                     assert!((y[row] - entry).abs() < 1e-15);
                     let flipped = if row == column { laplacian.norm_bound() - entry } else { -entry };

@@ -16,10 +16,9 @@ use super::lanczos::{LanczosParams, LanczosResult, largest};
 use super::laplacian::{Flipped, Laplacian};
 use super::shift_invert::ShiftInvert;
 use crate::dense::{columns_of, columns_of_mut, dot, multiply, norm, symmetric_eigen};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::graph::Components;
 use crate::progress::Run;
-use crate::quantile::require;
 
 /// Up to this many nodes the dense eigenproblem is the fastest.
 const DENSE_NODES: usize = 300;
@@ -116,7 +115,15 @@ pub fn smallest_eigenpairs(
     let n_null = components.len().min(n_pairs);
     let mut null = laplacian.null_space(&components);
     null.truncate(n * n_null);
-    let mut search = Search { laplacian, null, wanted: n_pairs - n_null, params, run, applications: 0, estimates: Vec::new() };
+    let mut search = Search {
+        laplacian,
+        null,
+        wanted: n_pairs - n_null,
+        params,
+        run,
+        applications: 0,
+        estimates: Vec::new(),
+    };
     let (solver, vectors) = if search.wanted == 0 { (None, Vec::new()) } else { search.run_methods()? };
     let mut all = search.null;
     all.extend(vectors);
@@ -148,7 +155,9 @@ impl Search<'_> {
             SolverChoice::Only(EigenSolver::ShiftInvert) => &[EigenSolver::ShiftInvert],
             SolverChoice::Only(EigenSolver::Chebyshev) => &[EigenSolver::Chebyshev],
             SolverChoice::Automatic if small => &[EigenSolver::Dense],
-            SolverChoice::Automatic => &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev],
+            SolverChoice::Automatic => {
+                &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev]
+            }
         };
         let mut best: Option<(usize, f64)> = None;
         for &method in methods {
@@ -171,7 +180,12 @@ impl Search<'_> {
             }
         }
         let (converged, residual) = best.unwrap_or((0, f64::INFINITY));
-        Err(Error::EigenNotConverged { converged, wanted: self.wanted, residual, tolerance: self.tolerance() })
+        Err(Error::EigenNotConverged {
+            converged,
+            wanted: self.wanted,
+            residual,
+            tolerance: self.tolerance(),
+        })
     }
 
     fn tolerance(&self) -> f64 {
@@ -220,7 +234,8 @@ impl Search<'_> {
     fn lanczos(&mut self) -> Result<Vec<f64>> {
         let automatic = self.params.solver == SolverChoice::Automatic;
         let laplacian = self.laplacian;
-        let limit = if automatic { self.params.max_applications.min(1500) } else { self.params.max_applications };
+        let limit =
+            if automatic { self.params.max_applications.min(1500) } else { self.params.max_applications };
         let found = self.largest_of(&Flipped(laplacian), limit, automatic, 0)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
@@ -229,7 +244,9 @@ impl Search<'_> {
 
     fn shift_invert(&mut self) -> Result<Option<Vec<f64>>> {
         let shift = SHIFT * self.laplacian.norm_bound();
-        let Some(inverse) = ShiftInvert::new(self.laplacian, shift, self.run.memory_limit) else { return Ok(None) };
+        let Some(inverse) = ShiftInvert::new(self.laplacian, shift, self.run.memory_limit) else {
+            return Ok(None);
+        };
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
         let found = self.largest_of(&inverse, limit, false, 1)?;
         self.applications += found.applications;
@@ -249,7 +266,11 @@ impl Search<'_> {
         for round in 0.. {
             let edge = self.estimates[self.wanted - 1];
             let beyond = self.wanted + (self.estimates.len() - self.wanted) / 2;
-            let filter = ChebyshevFilter::new(self.laplacian, edge, self.estimates[beyond.min(self.estimates.len() - 1)]);
+            let filter = ChebyshevFilter::new(
+                self.laplacian,
+                edge,
+                self.estimates[beyond.min(self.estimates.len() - 1)],
+            );
             let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
             let found = self.largest_of(&filter, left.min(400), false, 3 + round)?;
             self.applications += found.applications * filter.degree();

@@ -7,8 +7,8 @@ pub use realizations::{Realizations, RobustScale, robust_scales};
 use rayon::prelude::*;
 
 use crate::edges::Edges;
-use crate::error::Result;
-use crate::quantile::{Quantiles, require};
+use crate::error::{Result, require};
+use crate::quantile::Quantiles;
 
 /// How persistence becomes probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,9 +75,11 @@ impl StochasticGraph {
             Probability::Persistence { floor } => persistence.par_iter().map(|&p| p.max(floor)).collect(),
             Probability::Decay { floor } => persistence
                 .par_iter()
-                .map(|&persistence| match taus.iter().rposition(|&tau| is_present(persistence, tau, open_ended)) {
-                    None => 0.0,
-                    Some(t) => (1.0 - counts[t] as f64 / counts[0].max(1) as f64).max(floor),
+                .map(|&persistence| {
+                    match taus.iter().rposition(|&tau| is_present(persistence, tau, open_ended)) {
+                        None => 0.0,
+                        Some(t) => (1.0 - counts[t] as f64 / counts[0].max(1) as f64).max(floor),
+                    }
                 })
                 .collect(),
         };
@@ -143,8 +145,12 @@ mod tests {
     fn the_papers_formula_by_hand() {
         // Present up to 0.9, 0.5, 0.1 and never: β = 3, 2, 1.
         let values = vec![0.9, 0.8, 0.7, 0.9, 0.8, 0.1, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1];
-        let graph =
-            StochasticGraph::new(path(5), &quantiles(Some(values), None), 0.2, Probability::Decay { floor: 0.4 });
+        let graph = StochasticGraph::new(
+            path(5),
+            &quantiles(Some(values), None),
+            0.2,
+            Probability::Decay { floor: 0.4 },
+        );
         assert_eq!(graph.decay(), [(0.1, 3), (0.5, 2), (0.9, 1)]);
         assert_eq!(graph.persistence(), [0.9, 0.5, 0.1, 0.0]);
         assert_eq!(graph.probabilities(), [1.0 - 1.0 / 3.0, 0.4, 0.4, 0.0]);
@@ -155,8 +161,12 @@ mod tests {
     #[test]
     fn flat_decay_is_noticed() {
         let values = vec![0.9; 9];
-        let graph =
-            StochasticGraph::new(path(4), &quantiles(Some(values), None), 0.2, Probability::Decay { floor: 0.4 });
+        let graph = StochasticGraph::new(
+            path(4),
+            &quantiles(Some(values), None),
+            0.2,
+            Probability::Decay { floor: 0.4 },
+        );
         assert_eq!(graph.probabilities(), [0.4; 3]);
         assert!(graph.has_flat_decay());
     }

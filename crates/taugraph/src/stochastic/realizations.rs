@@ -94,8 +94,11 @@ pub fn robust_scales(
                         sums[draw].1 += 1;
                     });
                 }
-                let mut means: Vec<f64> =
-                    sums.iter().filter(|(_, count)| *count > 0).map(|(sum, count)| sum / f64::from(*count)).collect();
+                let mut means: Vec<f64> = sums
+                    .iter()
+                    .filter(|(_, count)| *count > 0)
+                    .map(|(sum, count)| sum / f64::from(*count))
+                    .collect();
                 means.sort_unstable_by(f64::total_cmp);
                 (!means.is_empty()).then(|| sorted_quantile(&means, 0.5))
             })
@@ -138,7 +141,8 @@ mod tests {
         let graph = star(vec![0.5, 1.0, 0.0]);
         let first = LocalScales::new(vec![9.0; 5]).unwrap();
         let scales =
-            robust_scales(&graph, &[1.0, 4.0, 100.0], &first, RobustScale::Expectation, 0.0, &Run::new(1)).unwrap();
+            robust_scales(&graph, &[1.0, 4.0, 100.0], &first, RobustScale::Expectation, 0.0, &Run::new(1))
+                .unwrap();
         assert_eq!(scales.values(), [3.0, 1.0, 4.0, 9.0, 9.0]);
     }
 

@@ -1,0 +1,41 @@
+# Everything runs from a fresh clone: cargo and python3 are all that must be there.
+.PHONY: test bench results reference doc fmt clean
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+
+## The tests: format, lints, documentation, every test. No Python and no network beyond the crates.
+test:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	cargo test --workspace
+
+## Times and memory beside numpy, scipy and scikit-learn; writes docs/PERFORMANCE.md.
+bench: $(VENV)
+	cargo build --release --example bench
+	$(PYTHON) scripts/bench.py
+
+## Clustering quality on synthetic points over fixed seeds; writes docs/RESULTS.md.
+results:
+	cargo run --release --example synthetic_results > docs/RESULTS.md.new
+	mv docs/RESULTS.md.new docs/RESULTS.md
+
+## Makes the reference values of the tests anew.
+reference: $(VENV)
+	$(PYTHON) scripts/reference_values.py
+
+doc:
+	cargo doc --workspace --no-deps --open
+
+fmt:
+	cargo fmt --all
+
+$(VENV): scripts/requirements.txt
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/requirements.txt
+	touch $(VENV)
+
+clean:
+	cargo clean
+	rm -rf $(VENV) bench-data

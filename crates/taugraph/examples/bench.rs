@@ -1,0 +1,193 @@
+//! Times single stages for scripts/bench.py, which runs the peers on the same data.
+//!
+//!     bench points FILE SHAPE N SEED          writes n, d, points (f64) and labels (f64) to FILE
+//!     bench neighbors FILE K REPEATS          time of the exact neighbours
+//!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
+//!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
+//!     bench autoencoder N RANK BATCH EPOCHS   time of an epoch
+//!     bench cluster FILE PRESET CLUSTERS      time, peak memory and NMI of the whole pipeline
+//!
+//! Every line it prints is `key value`.
+
+use std::fs;
+use std::time::Instant;
+
+use taugraph::affinity::{AffinityKind, Similarities};
+use taugraph::cluster::{self, ClusterParams, spectral_clustering};
+use taugraph::distance::Metric;
+use taugraph::edges::Edges;
+use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
+use taugraph::graph::SparseGraph;
+use taugraph::metrics::{ari, nmi};
+use taugraph::neighbors::{Space, nearest_neighbors};
+use taugraph::params::Preset;
+use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::progress::Run;
+use taugraph::quantile::{AutoEncoder, Estimator, Optimizer, Taus};
+use taugraph::robust::{memory_estimate, robust_graph};
+use taugraph::scale::{FirstScale, first_scales};
+use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn write(path: &str, values: impl Iterator<Item = f64>) -> Outcome {
+    Ok(fs::write(path, values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>())?)
+}
+
+fn read(path: &str) -> Result<Vec<f64>, std::io::Error> {
+    let bytes = fs::read(path)?;
+    Ok(bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect())
+}
+
+fn read_points(path: &str) -> Result<LabeledPoints, Box<dyn std::error::Error>> {
+    let all = read(path)?;
+    let (n, d) = (all[0] as usize, all[1] as usize);
+    let labels = all[2 + n * d..].iter().map(|&label| label as u32).collect();
+    Ok(LabeledPoints { points: Points::new(all[2..2 + n * d].to_vec(), d)?, labels })
+}
+
+/// Shortest of several runs, in seconds.
+fn fastest(repeats: usize, mut work: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::error::Error>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..repeats {
+        let start = Instant::now();
+        work()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+/// Peak resident memory of this process, in bytes (Linux).
+fn peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
+}
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let run = Run::new(0);
+    match words[..] {
+        ["points", file, shape, n, seed] => {
+            let (n, seed) = (n.parse()?, seed.parse()?);
+            let data = match shape {
+                "spirals" => two_spirals(n, SpiralDensity::EvenLength, seed)?,
+                "mixture" => uneven_blobs(n, 10, 10, seed)?,
+                "wide" => uneven_blobs(n, 50, 20, seed)?,
+                _ => return Err(format!("no shape is called {shape}").into()),
+            };
+            let size = [n as f64, data.points.n_columns() as f64];
+            let labels = data.labels.iter().map(|&label| f64::from(label));
+            write(file, size.into_iter().chain(data.points.values().iter().copied()).chain(labels))
+        }
+        ["neighbors", file, k, repeats] => {
+            let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
+            let k = k.parse()?;
+            let mut checksum = 0u64;
+            let seconds = fastest(repeats.parse()?, || {
+                let found = nearest_neighbors(&space, k, &run)?;
+                checksum = (0..space.len()).flat_map(|i| found.ids(i)).map(|&id| u64::from(id)).sum();
+                Ok(())
+            })?;
+            println!("seconds {seconds}\nchecksum {checksum}");
+            Ok(())
+        }
+        ["graph", file, out] => {
+            let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
+            let graph = robust_graph(&space, &Preset::Robust.params().check()?, &run)?.graph;
+            let size = [graph.n_nodes() as f64, graph.ids().len() as f64];
+            let offsets = graph.offsets().iter().map(|&offset| offset as f64);
+            let ids = graph.ids().iter().map(|&id| f64::from(id));
+            write(out, size.into_iter().chain(offsets).chain(ids).chain(graph.weights().iter().copied()))
+        }
+        ["eigen", file, pairs, repeats] => {
+            let all = read(file)?;
+            let (n, entries) = (all[0] as usize, all[1] as usize);
+            let (offsets, rest) = all[2..].split_at(n + 1);
+            let (ids, weights) = rest.split_at(entries);
+            let graph = SparseGraph::new(
+                offsets.iter().map(|&v| v as u64).collect(),
+                ids.iter().map(|&v| v as u32).collect(),
+                weights.to_vec(),
+            )?;
+            let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
+            let mut last = None;
+            let seconds = fastest(repeats.parse()?, || {
+                last = Some(smallest_eigenpairs(&laplacian, pairs.parse()?, &EigenParams::default(), &run)?);
+                Ok(())
+            })?;
+            let found = last.expect("at least one repeat");
+            let worst = found.residuals.iter().copied().fold(0.0, f64::max);
+            println!(
+                "seconds {seconds}\nresidual {worst:e}\nsolver {:?}",
+                found.info.solver.expect("a solver ran")
+            );
+            println!("last {}", found.values.last().expect("at least one pair"));
+            Ok(())
+        }
+        ["autoencoder", n, rank, batch, epochs] => {
+            let data = uneven_blobs(n.parse()?, 5, 5, 1)?;
+            let space = Space::from_points(data.points, Metric::Euclidean)?;
+            let neighbors = nearest_neighbors(&space, 7, &run)?;
+            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.5)?;
+            let edges = Edges::all_pairs(space.len());
+            let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
+            let kind = AffinityKind::SquaredDistance;
+            let similarities = Similarities::new(&space, &neighbors, &scales, kind, &edges, &distances);
+            let epochs: usize = epochs.parse()?;
+            let with = |max_epochs: usize| {
+                Estimator::AutoEncoder(AutoEncoder {
+                    hidden: vec![rank.parse().expect("a number")],
+                    optimizer: Optimizer::Adam {
+                        learning_rate: 0.01,
+                        batch: batch.parse().expect("a number"),
+                    },
+                    max_epochs,
+                    tolerance: 0.0,
+                    patience: usize::MAX - 1,
+                    ..AutoEncoder::default()
+                })
+            };
+            // The difference of two lengths leaves out the start and the reconstruction.
+            let taus = Taus::new(vec![0.3])?;
+            let time = |max_epochs: usize| {
+                fastest(3, || {
+                    with(max_epochs).as_dyn().estimate(&similarities, &taus, 0.1, &run)?;
+                    Ok(())
+                })
+            };
+            println!("seconds {}", (time(epochs + 5)? - time(5)?) / epochs as f64);
+            Ok(())
+        }
+        ["cluster", file, preset, clusters] => {
+            let data = read_points(file)?;
+            let (n, d) = (data.points.len(), data.points.n_columns());
+            let params = preset.parse::<Preset>()?.params().check()?;
+            let before = peak_memory();
+            let start = Instant::now();
+            let prepared = prepare(data.points.values(), d, &PreparationParams::default(), &run)?;
+            let space = Space::from_points(prepared.points, Metric::Euclidean)?;
+            let robust = robust_graph(&space, &params, &run)?;
+            let graph_seconds = start.elapsed().as_secs_f64();
+            let cluster_params = ClusterParams::exactly(clusters.parse()?);
+            let found = spectral_clustering(&robust.graph, &cluster_params, &run)?;
+            let seconds = start.elapsed().as_secs_f64();
+            let labels = robust.duplicates.restore(&found.labels);
+            let n_edges = robust.graph.n_edges() as u64;
+            let of_graph = memory_estimate(n, d, &params).peak().1;
+            let of_clusters = cluster::memory_estimate(n, n_edges, &cluster_params).peak().1;
+            println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
+            println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
+            println!("estimated_bytes {}", of_graph.max(of_clusters));
+            println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
+            println!(
+                "components {}\nsolver {:?}",
+                robust.components.len(),
+                found.embedding.and_then(|e| e.info.solver)
+            );
+            Ok(())
+        }
+        _ => Err("see the top of examples/bench.rs".into()),
+    }
+}

@@ -1,0 +1,252 @@
+"""Time and memory beside numpy, scipy and scikit-learn, in one run on the same data; writes docs/PERFORMANCE.md.
+
+    make bench
+
+Times are the shortest of several runs; the two sides take turns, so that a noisy machine hurts both. Ratios below 1 mean
+that taugraph is faster.
+"""
+
+import pathlib
+import platform
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.linalg import eigsh
+from sklearn.cluster import SpectralClustering
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+
+ROOT = pathlib.Path(__file__).parent.parent
+DATA = ROOT / "bench-data"
+BENCH = ROOT / "target" / "release" / "examples" / "bench"
+SIZES = (1000, 5000, 20_000, 50_000)
+
+
+def bench(*words):
+    """Runs examples/bench.rs and reads its `key value` lines."""
+    out = subprocess.run([BENCH, *map(str, words)], check=True, capture_output=True, text=True).stdout
+    return dict(row.split(" ", 1) for row in out.splitlines())
+
+
+def points(shape, n, seed=1):
+    """Points that taugraph generated: path, values, labels."""
+    path = DATA / f"{shape}-{n}.f64"
+    bench("points", path, shape, n, seed)
+    values = np.fromfile(path)
+    n, d = int(values[0]), int(values[1])
+    return path, values[2 : 2 + n * d].reshape(n, d), values[2 + n * d :].astype(int)
+
+
+def seconds(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def row(*cells):
+    text = "| " + " | ".join(str(cell) for cell in cells) + " |"
+    print(text, flush=True)
+    return text
+
+
+def neighbours():
+    path, values, _ = points("wide", 20_000)
+    ours, peers = [], []
+    for _ in range(3):
+        found = bench("neighbors", path, 15, 1)
+        ours.append(float(found["seconds"]))
+        index = NearestNeighbors(n_neighbors=15, algorithm="brute", n_jobs=-1).fit(values)
+        taken, (_, ids) = seconds(index.kneighbors)
+        peers.append(taken)
+        assert int(found["checksum"]) == ids.sum(), "different neighbours"
+    ratio = min(ours) / min(peers)
+    return [row("exact 15-NN, 20,000 × 50", "scikit-learn brute force", f"{min(ours):.2f}", f"{min(peers):.2f}", f"{ratio:.2f}", "0.4")]
+
+
+def eigenpairs():
+    rows = []
+    for shape, goal in (("spirals", 0.6), ("mixture", 1.2)):
+        path, _, _ = points(shape, 20_000)
+        graph_path = DATA / f"{shape}-graph.f64"
+        bench("graph", path, graph_path)
+        raw = np.fromfile(graph_path)
+        n, nnz = int(raw[0]), int(raw[1])
+        graph = scipy.sparse.csr_matrix((raw[3 + n + nnz :], raw[3 + n : 3 + n + nnz].astype(int), raw[2 : 3 + n].astype(int)))
+        half = scipy.sparse.diags(1 / np.sqrt(graph.sum(axis=1).A1 if hasattr(graph.sum(axis=1), "A1") else np.ravel(graph.sum(axis=1))))
+        adjacency = (half @ graph @ half).tocsc()
+        laplacian = (scipy.sparse.identity(n) - adjacency).tocsc()
+        start = np.random.default_rng(0).normal(size=n)
+        if shape == "spirals":
+            name, peer = "scipy eigsh, shift-invert", lambda: eigsh(laplacian, 10, sigma=-1e-8, v0=start, tol=1e-8)[0]
+        else:
+            name, peer = "scipy eigsh", lambda: 1 - eigsh(adjacency.tocsr(), 10, v0=start, tol=1e-8)[0]
+        ours, peers = [], []
+        for _ in range(3):
+            found = bench("eigen", graph_path, 10, 1)
+            ours.append(float(found["seconds"]))
+            taken, values = seconds(peer)
+            peers.append(taken)
+        difference = abs(float(found["last"]) - np.sort(values)[-1])
+        assert difference < 1e-6, f"eigenvalues differ by {difference}"
+        what = f"10 eigenpairs, {shape}, 20,000 nodes ({found['solver']}, residual {float(found['residual']):.0e})"
+        rows.append(row(what, name, f"{min(ours):.3f}", f"{min(peers):.3f}", f"{min(ours) / min(peers):.2f}", goal))
+    return rows
+
+
+def numpy_epoch(n, rank, batch, epochs):
+    """An epoch of the same auto-encoder (tied, sigmoid, biases, quantile Huber, Adam) in numpy, float64."""
+    rng = np.random.default_rng(0)
+    w = np.exp(-rng.random((n, n)) * 8)
+    w = (w + w.T) / 2
+    psi, b, c = rng.normal(size=(n, rank)) * 0.1, np.zeros(rank), np.full(n, -4.0)
+    moments = [(np.zeros_like(p), np.zeros_like(p)) for p in (psi, b, c)]
+    tau, kappa, rate, step = 0.3, 0.05, 0.01, 0
+
+    def epoch():
+        nonlocal step
+        order = rng.permutation(n)
+        for begin in range(0, n, batch):
+            x = w[order[begin : begin + batch]]
+            h = 1 / (1 + np.exp(-(x @ psi + b)))
+            y = 1 / (1 + np.exp(-(h @ psi.T + c)))
+            residual = x - y
+            delta = -np.clip(residual / kappa, -tau, 1 - tau) / len(x) * y * (1 - y)
+            hidden = (delta @ psi) * h * (1 - h)
+            gradients = (x.T @ hidden + delta.T @ h + 1e-4 * psi, hidden.sum(0), delta.sum(0))
+            step += 1
+            for p, g, (m, v) in zip((psi, b, c), gradients, moments):
+                m += 0.1 * (g - m)
+                v += 0.001 * (g * g - v)
+                p -= rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step) * m / (np.sqrt(v) + 1e-8)
+
+    epoch()
+    return min(seconds(epoch)[0] for _ in range(epochs))
+
+
+def autoencoder():
+    ours, peers = [], []
+    for _ in range(3):
+        ours.append(float(bench("autoencoder", 1000, 50, 100, 20)["seconds"]))
+        peers.append(numpy_epoch(1000, 50, 100, 20))
+    ratio = min(ours) / min(peers)
+    return [row("auto-encoder epoch, N = 1000, P = 50, batch 100, float64", "numpy", f"{min(ours):.4f}", f"{min(peers):.4f}", f"{ratio:.2f}", "1.0")]
+
+
+def peer_clustering(path, clusters):
+    """scikit-learn in a process of its own, so that its peak memory is its own."""
+    out = subprocess.run([sys.executable, __file__, "peer", path, str(clusters)], check=True, capture_output=True, text=True).stdout
+    return [float(v) for v in out.split()]
+
+
+def run_peer(path, clusters):
+    raw = np.fromfile(path)
+    n, d = int(raw[0]), int(raw[1])
+    values, labels = raw[2 : 2 + n * d].reshape(n, d), raw[2 + n * d :].astype(int)
+    warnings.simplefilter("ignore")
+    model = SpectralClustering(clusters, affinity="nearest_neighbors", n_neighbors=10, n_jobs=-1, random_state=0)
+    taken, found = seconds(lambda: model.fit_predict(StandardScaler().fit_transform(values)))
+    print(taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, normalized_mutual_info_score(labels, found))
+
+
+def clustering():
+    rows, curves = [], []
+    for shape, clusters in (("mixture", 10), ("spirals", 2)):
+        times = []
+        for n in SIZES:
+            path, _, _ = points(shape, n)
+            repeats = 3 if n <= 20_000 else 2
+            ours, peers = [], []
+            for _ in range(repeats):
+                ours.append(bench("cluster", path, "robust", clusters))
+                peers.append(peer_clustering(path, clusters))
+            own = min(float(found["seconds"]) for found in ours)
+            peer = min(found[0] for found in peers)
+            times.append(own)
+            mib = 2**20
+            rows.append(
+                row(
+                    f"{shape} {n:,}",
+                    f"{own:.3f}",
+                    f"{peer:.3f}",
+                    f"{own / peer:.2f}",
+                    f"{float(ours[0]['nmi']):.3f}",
+                    f"{peers[0][2]:.3f}",
+                    f"{float(ours[0]['peak_bytes']) / mib:.0f}",
+                    f"{peers[0][1] / mib:.0f}",
+                    f"{(float(ours[0]['before_bytes']) + float(ours[0]['estimated_bytes'])) / mib:.0f}",
+                    ours[0]["solver"],
+                )
+            )
+        exponent = np.polyfit(np.log(SIZES), np.log(times), 1)[0]
+        curves.append(f"- {shape}: time grows as N^{exponent:.2f} from {SIZES[0]:,} to {SIZES[-1]:,} points.")
+        print(curves[-1], flush=True)
+    return rows, curves
+
+
+def paper():
+    rows, times, sizes = [], [], (500, 1000, 2000)
+    for n in sizes:
+        path, _, _ = points("spirals", n)
+        found = bench("cluster", path, "paper", 2)
+        times.append(float(found["seconds"]))
+        rows.append(row(f"spirals {n:,}", f"{times[-1]:.1f}", f"{float(found['nmi']):.3f}", f"{float(found['peak_bytes']) / 2**20:.0f}"))
+    exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    return rows, f"Time grows as N^{exponent:.2f}."
+
+
+def main():
+    DATA.mkdir(exist_ok=True)
+    single = neighbours() + eigenpairs() + autoencoder()
+    rows, curves = clustering()
+    paper_rows, paper_curve = paper()
+    version = lambda name: __import__(name).__version__
+    text = [
+        "# Performance",
+        "",
+        "Made by `make bench`; nothing here is typed by hand. Seconds are the shortest of several runs that took turns with the",
+        "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
+        "",
+        f"{platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; numpy {version('numpy')}, scipy {version('scipy')}, scikit-learn {version('sklearn')}.",
+        "",
+        "## Single stages",
+        "",
+        "| stage | peer | taugraph s | peer s | ratio | goal |",
+        "|---|---|---|---|---|---|",
+        *single,
+        "",
+        "## The whole clustering, preset `robust`",
+        "",
+        "From raw points to labels, beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
+        "z-scored points and the true number of clusters, too. Goal: ratio at most 0.5. Memory is the peak of the process in MiB,",
+        "the estimate is what taugraph says before it starts (plus what the process held then).",
+        "",
+        "| points | taugraph s | scikit-learn s | ratio | NMI | its NMI | MiB | its MiB | estimate | solver |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+        *curves,
+        "",
+        "## Preset `paper`",
+        "",
+        "Nine auto-encoders on all pairs.",
+        "",
+        "| points | s | NMI | MiB |",
+        "|---|---|---|---|",
+        *paper_rows,
+        "",
+        paper_curve,
+    ]
+    (ROOT / "docs" / "PERFORMANCE.md").write_text("\n".join(text) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["peer"]:
+        run_peer(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()
