@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::random::Draws;
+use crate::vectorized::vectorized;
 
 /// Pieces of vectors; large enough that the hand-over is negligible.
 pub(crate) const VECTOR_CHUNK: usize = 4096;
@@ -61,17 +62,19 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     partial.iter().sum()
 }
 
-/// Inner product in four interleaved sums, which the compiler turns into vector instructions.
+/// Inner product in interleaved sums, which the compiler turns into vector instructions.
 fn dot_sequential(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_chunks.zip(b_chunks) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
+    vectorized(|| {
+        let mut sums = [0.0; 16];
+        let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
+        let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
+        for (x, y) in a_chunks.zip(b_chunks) {
+            for lane in 0..16 {
+                sums[lane] += x[lane] * y[lane];
+            }
         }
-    }
-    sums.iter().sum::<f64>() + rest
+        sums.iter().sum::<f64>() + rest
+    })
 }
 
 /// Euclidean norm.
@@ -139,11 +142,13 @@ pub(crate) fn subtract_combination(vector: &mut [f64], basis: &[f64], coefficien
     let n = vector.len();
     vector.par_chunks_mut(VECTOR_CHUNK).enumerate().for_each(|(chunk, part)| {
         let begin = chunk * VECTOR_CHUNK;
-        for (column, coefficient) in basis.chunks_exact(n).zip(coefficients) {
-            for (v, b) in part.iter_mut().zip(&column[begin..]) {
-                *v -= coefficient * b;
+        vectorized(|| {
+            for (column, coefficient) in basis.chunks_exact(n).zip(coefficients) {
+                for (v, b) in part.iter_mut().zip(&column[begin..]) {
+                    *v -= coefficient * b;
+                }
             }
-        }
+        });
     });
 }
 

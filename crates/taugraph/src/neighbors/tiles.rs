@@ -16,12 +16,13 @@ use crate::distance::Metric;
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
+use crate::vectorized::vectorized;
 
 /// Queries and candidates of a tile: 256 KiB of products, which stay in the second-level cache.
 pub(super) const QUERIES: usize = 64;
 const CANDIDATES: usize = 1024;
 /// Values looked at before branching.
-const LANES: usize = 16;
+const LANES: usize = 64;
 
 /// Centred single-precision copy of the points, with squared norms.
 pub(super) struct SinglePoints {
@@ -167,20 +168,23 @@ fn is_proven(
 
 /// Offers the scores of consecutive candidates to the closest ones so far.
 fn offer_all(closest: &mut Best<f32>, query: usize, first: usize, scores: &[f32]) {
-    for (chunk, values) in scores.chunks(LANES).enumerate() {
-        let bound = closest.bound().unwrap_or(f32::INFINITY);
-        // Almost always nothing enters: one vector comparison for the whole chunk.
-        let mut any = false;
-        for &value in values {
-            any |= value <= bound;
-        }
-        if any {
-            for (lane, &value) in values.iter().enumerate() {
-                let candidate = first + chunk * LANES + lane;
-                if candidate != query {
-                    closest.offer(value, candidate as u32);
+    vectorized(|| {
+        let mut bound = closest.bound().unwrap_or(f32::INFINITY);
+        for (chunk, values) in scores.chunks(LANES).enumerate() {
+            // Almost always nothing enters: a few vector comparisons for the whole chunk.
+            let mut any = false;
+            for &value in values {
+                any |= value <= bound;
+            }
+            if any {
+                for (lane, &value) in values.iter().enumerate() {
+                    let candidate = first + chunk * LANES + lane;
+                    if value <= bound && candidate != query {
+                        closest.offer(value, candidate as u32);
+                        bound = closest.bound().unwrap_or(f32::INFINITY);
+                    }
                 }
             }
         }
-    }
+    });
 }

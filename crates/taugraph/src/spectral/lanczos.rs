@@ -4,7 +4,7 @@
 //! vector sees only one direction of a multiple eigenvalue, so once all wanted pairs have converged the search
 //! goes on from a fresh random vector until that brings nothing better.
 
-use faer::{Accum, MatRef};
+use faer::{Accum, Mat, MatRef};
 
 use super::laplacian::SymmetricOperator;
 use crate::dense::{
@@ -13,6 +13,9 @@ use crate::dense::{
 use crate::error::Result;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
+
+/// Steps between two looks at the convergence.
+const STEPS: usize = 8;
 
 /// What is asked of the iteration.
 pub(super) struct LanczosParams {
@@ -24,6 +27,9 @@ pub(super) struct LanczosParams {
     pub max_applications: usize,
     /// Give up as soon as the speed of convergence shows that the limit will be missed.
     pub give_up_early: bool,
+    /// Steps from a fresh start vector that must bring nothing better before the result is accepted. The farther
+    /// apart the operator's largest eigenvalues, the fewer are enough.
+    pub verification: usize,
     /// Which start vectors to take.
     pub salt: u32,
 }
@@ -47,13 +53,31 @@ struct Basis {
 }
 
 impl Basis {
-    fn column(&self, index: usize) -> &[f64] {
-        &self.vectors[index * self.n..(index + 1) * self.n]
-    }
-
     fn set_projection(&mut self, i: usize, j: usize, value: f64) {
         self.projection[i * self.size + j] = value;
         self.projection[j * self.size + i] = value;
+    }
+
+    /// Eigenpairs of the projection, ascending.
+    fn ritz(&self) -> Result<(Vec<f64>, Mat<f64>)> {
+        let (m, size) = (self.filled, self.size);
+        symmetric_eigen(MatRef::from_column_major_slice_with_stride(&self.projection[..m * size], m, m, size))
+    }
+
+    /// Replaces the basis by the combinations in the columns of `rotation`, which are Ritz vectors, and puts
+    /// their values on the diagonal of the projection. The vector after the last one moves along.
+    fn compress(&mut self, rotation: MatRef<'_, f64>, values: &[f64]) {
+        let (n, keep) = (self.n, rotation.ncols());
+        let mut rotated = vec![0.0; n * keep];
+        let used = columns_of(&self.vectors[..n * self.filled], n);
+        multiply(columns_of_mut(&mut rotated, n), Accum::Replace, used, rotation, 1.0);
+        self.vectors.copy_within(n * self.filled..n * (self.filled + 1), n * keep);
+        self.vectors[..n * keep].copy_from_slice(&rotated);
+        self.projection.fill(0.0);
+        for (rank, &value) in values.iter().enumerate().take(keep) {
+            self.set_projection(rank, rank, value);
+        }
+        self.filled = keep;
     }
 }
 
@@ -74,11 +98,14 @@ pub(super) fn largest(
     let mut starts = 0;
     let mut applications = 0;
     let mut residuals_seen: Vec<f64> = Vec::new();
+    // The smallest wanted value when all had converged, while a fresh start vector tries to do better.
     let mut accepted: Option<f64> = None;
     fresh_direction(&mut basis, deflated, &stream, params.salt, &mut starts);
     loop {
+        let steps = if accepted.is_some() { params.verification } else { STEPS };
+        let goal = (basis.filled + steps).max(wanted + 2).min(size);
         let mut beta = 0.0;
-        while basis.filled < size {
+        while basis.filled < goal {
             run.check()?;
             beta = extend(operator, deflated, &mut basis);
             applications += 1;
@@ -88,44 +115,37 @@ pub(super) fn largest(
                 beta = 0.0;
             }
         }
-        let view = MatRef::from_column_major_slice(&basis.projection, size, size);
-        let (ascending, small) = symmetric_eigen(view)?;
-        let values: Vec<f64> = ascending.iter().rev().copied().collect();
-        let residual = |rank: usize| (beta * small[(size - 1, size - 1 - rank)]).abs();
-        let worst = (0..wanted).map(|rank| residual(rank) / values[rank].abs()).fold(0.0, f64::max);
-        let converged = worst <= params.tolerance || size == room;
-        let spent = applications >= params.max_applications
-            || (params.give_up_early
-                && !converged
-                && is_hopeless(&mut residuals_seen, worst, applications, params));
+        let filled = basis.filled;
+        let (ascending, small) = basis.ritz()?;
+        let values: Vec<f64> = ascending.into_iter().rev().collect();
+        let coupling = |rank: usize| beta * small[(filled - 1, filled - 1 - rank)];
+        let worst = (0..wanted).map(|rank| (coupling(rank) / values[rank]).abs()).fold(0.0, f64::max);
+        let complete = filled == room;
+        let converged = worst <= params.tolerance || complete;
+        let full = filled == size;
+        let hopeless = params.give_up_early
+            && full
+            && !converged
+            && is_hopeless(&mut residuals_seen, worst, applications, params);
         let last = values[wanted - 1];
-        let confirmed = converged
-            && (size == room
-                || accepted.is_some_and(|before| last - before <= params.tolerance * before.abs()));
-        // Keep the wanted vectors, and some of the following ones while still looking.
-        let keep = if converged || spent { wanted } else { (wanted + (size - wanted) / 2).min(size - 1) };
-        let rotation = small.as_ref().subcols(size - keep, keep).reverse_cols();
-        let mut rotated = vec![0.0; n * keep];
-        let used = columns_of(&basis.vectors[..n * size], n);
-        multiply(columns_of_mut(&mut rotated, n), Accum::Replace, used, rotation, 1.0);
-        if confirmed || spent {
-            return Ok(LanczosResult { values, vectors: rotated, applications });
+        let confirmed = accepted.is_some_and(|before| last - before <= params.tolerance * before.abs());
+        if (converged && (confirmed || complete)) || hopeless || applications >= params.max_applications {
+            basis.compress(small.as_ref().subcols(filled - wanted, wanted).reverse_cols(), &values);
+            basis.vectors.truncate(n * wanted);
+            return Ok(LanczosResult { values, vectors: basis.vectors, applications });
         }
-        let next = basis.column(size).to_vec();
-        basis.vectors[..n * keep].copy_from_slice(&rotated);
-        basis.projection.fill(0.0);
-        for (rank, &value) in values.iter().enumerate().take(keep) {
-            basis.set_projection(rank, rank, value);
-        }
-        basis.filled = keep;
         if converged {
             // All residuals are negligible: drop the couplings and look for what one start vector cannot see.
+            basis.compress(small.as_ref().subcols(filled - wanted, wanted).reverse_cols(), &values);
             accepted = Some(last);
             fresh_direction(&mut basis, deflated, &stream, params.salt, &mut starts);
-        } else {
-            basis.vectors[n * keep..n * (keep + 1)].copy_from_slice(&next);
-            for rank in 0..keep {
-                basis.set_projection(rank, keep, beta * small[(size - 1, size - 1 - rank)]);
+        } else if full {
+            // Keep the wanted vectors and some of the following ones.
+            let keep = (wanted + (size - wanted) / 2).min(size - 1);
+            let couplings: Vec<f64> = (0..keep).map(coupling).collect();
+            basis.compress(small.as_ref().subcols(filled - keep, keep).reverse_cols(), &values);
+            for (rank, &value) in couplings.iter().enumerate() {
+                basis.set_projection(rank, keep, value);
             }
         }
     }

@@ -25,6 +25,9 @@ const DENSE_NODES: usize = 300;
 /// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
 
+/// Start vectors of Lanczos on the Laplacian itself; other operators take other ones.
+const PLAIN: u32 = 0;
+
 /// Which method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SolverChoice {
@@ -200,11 +203,14 @@ impl Search<'_> {
         give_up_early: bool,
         salt: u32,
     ) -> Result<LanczosResult> {
+        // The inverse and the filter spread the wanted eigenvalues out; the plain operator does not.
+        let verification = if salt == PLAIN { 40 } else { 10 };
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: 0.25 * self.params.tolerance,
             max_applications,
             give_up_early,
+            verification,
             salt,
         };
         largest(operator, &self.null, &params, self.run)
@@ -235,8 +241,8 @@ impl Search<'_> {
         let automatic = self.params.solver == SolverChoice::Automatic;
         let laplacian = self.laplacian;
         let limit =
-            if automatic { self.params.max_applications.min(1500) } else { self.params.max_applications };
-        let found = self.largest_of(&Flipped(laplacian), limit, automatic, 0)?;
+            if automatic { self.params.max_applications.min(500) } else { self.params.max_applications };
+        let found = self.largest_of(&Flipped(laplacian), limit, automatic, PLAIN)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         Ok(found.vectors)
@@ -259,7 +265,7 @@ impl Search<'_> {
         if self.estimates.len() <= self.wanted {
             // A first look at the spectrum.
             let laplacian = self.laplacian;
-            let found = self.largest_of(&Flipped(laplacian), 120, false, 2)?;
+            let found = self.largest_of(&Flipped(laplacian), 120, false, PLAIN)?;
             self.applications += found.applications;
             self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         }
