@@ -12,6 +12,11 @@ pub struct Components {
 impl Components {
     /// Components of a graph, numbered by their lowest node.
     pub fn of_graph(graph: &SparseGraph) -> Self {
+        Self::of_strong_edges(graph, |_, _, _| true)
+    }
+
+    /// Components that remain when only the edges (i, j, weight) that are `strong` hold.
+    pub(crate) fn of_strong_edges(graph: &SparseGraph, strong: impl Fn(usize, u32, f64) -> bool) -> Self {
         let mut component = vec![u32::MAX; graph.n_nodes()];
         let mut sizes = Vec::new();
         let mut waiting = Vec::new();
@@ -25,8 +30,8 @@ impl Components {
             let mut size = 0;
             while let Some(node) = waiting.pop() {
                 size += 1;
-                for (next, _) in graph.row(node as usize) {
-                    if component[next as usize] == u32::MAX {
+                for (next, weight) in graph.row(node as usize) {
+                    if component[next as usize] == u32::MAX && strong(node as usize, next, weight) {
                         component[next as usize] = name;
                         waiting.push(next);
                     }

@@ -1,8 +1,14 @@
-//! The largest eigenpairs of a symmetric operator: thick-restart Lanczos with full reorthogonalisation.
+//! The largest eigenpairs of a symmetric operator: thick-restart band Lanczos with full reorthogonalisation.
 //!
-//! Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems" (2000). A single start
-//! vector sees only one direction of a multiple eigenvalue, so once all wanted pairs have converged the search
-//! goes on from a fresh random vector until that brings nothing better.
+//! Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems" (2000), with a queue of
+//! vectors instead of one. The operator has been applied to the first p columns of the basis; the columns after
+//! them wait their turn:
+//!
+//! A·V_p = V_p·T + Q·B, with Q the waiting columns, T = V_pᵀAV_p and B the couplings.
+//!
+//! Any start vectors will do. Good guesses (of nearly separate parts of a graph) converge at once, where a single
+//! random vector would see only one direction of their nearly equal eigenvalues. Even so, once all wanted pairs have
+//! converged the search goes on from a fresh random vector until that brings nothing better.
 
 use faer::{Accum, Mat, MatRef};
 
@@ -18,19 +24,21 @@ use crate::random::{Stage, Stream};
 const STEPS: usize = 8;
 
 /// What is asked of the iteration.
-pub(super) struct LanczosParams {
+pub(super) struct LanczosParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
     /// A pair is converged when its residual is below this share of its eigenvalue.
     pub tolerance: f64,
     /// Most applications of the operator.
     pub max_applications: usize,
-    /// Give up as soon as the speed of convergence shows that the limit will be missed.
-    pub give_up_early: bool,
+    /// Asked at every restart, with the worst residual and the applications so far, whether to give up.
+    pub give_up: &'a dyn Fn(f64, usize) -> bool,
     /// Steps from a fresh start vector that must bring nothing better before the result is accepted. The farther
     /// apart the operator's largest eigenvalues, the fewer are enough.
     pub verification: usize,
-    /// Which start vectors to take.
+    /// Start vectors, column-major, as good as known; a random one is always added.
+    pub guesses: &'a [f64],
+    /// Which random vectors to take.
     pub salt: u32,
 }
 
@@ -43,41 +51,149 @@ pub(super) struct LanczosResult {
     pub applications: usize,
 }
 
-/// The basis V, the projection T = VᵀAV, and how many columns of both are in use.
-struct Basis {
+/// Processed and waiting vectors.
+struct Basis<'a> {
+    deflated: &'a [f64],
+    stream: Stream,
+    salt: u32,
+    starts: u32,
     n: usize,
-    size: usize,
-    filled: usize,
+    /// Share of a vector's Rayleigh quotient below which its residual does not count.
+    negligible: f64,
+    /// Columns for which there is room.
+    capacity: usize,
+    /// Columns that the operator has been applied to: V_p.
+    processed: usize,
+    /// Columns waiting after them: Q.
+    waiting: usize,
     vectors: Vec<f64>,
+    /// Column j holds the inner products of A·v_j with all columns: T and B, `capacity` rows.
     projection: Vec<f64>,
 }
 
-impl Basis {
-    fn set_projection(&mut self, i: usize, j: usize, value: f64) {
-        self.projection[i * self.size + j] = value;
-        self.projection[j * self.size + i] = value;
+impl Basis<'_> {
+    fn columns(&self) -> usize {
+        self.processed + self.waiting
     }
 
-    /// Eigenpairs of the projection, ascending.
+    /// Appends a waiting vector: the guess made orthonormal to all columns, or a random direction if there is no guess
+    /// or nothing is left of it.
+    fn append(&mut self, guess: Option<&[f64]>) {
+        let n = self.n;
+        let place = self.columns() * n;
+        let mut usable = false;
+        if let Some(guess) = guess {
+            self.vectors[place..place + n].copy_from_slice(guess);
+            usable = self.orthonormalize_last();
+        }
+        while !usable {
+            let mut draws = self.stream.at(self.salt, self.starts);
+            self.starts += 1;
+            self.vectors[place..place + n].iter_mut().for_each(|v| *v = draws.normal());
+            usable = self.orthonormalize_last();
+        }
+        self.waiting += 1;
+    }
+
+    /// Makes the vector after the last column orthonormal to all; false if nothing but rounding was left of it.
+    fn orthonormalize_last(&mut self) -> bool {
+        let place = self.columns() * self.n;
+        let (known, rest) = self.vectors.split_at_mut(place);
+        let next = &mut rest[..self.n];
+        let before = norm(next);
+        for _ in 0..2 {
+            orthogonalize(next, self.deflated);
+            orthogonalize(next, known);
+        }
+        let after = norm(next);
+        let usable = after > 1e-10 * before && after > f64::MIN_POSITIVE;
+        if usable {
+            next.iter_mut().for_each(|v| *v /= after);
+        }
+        usable
+    }
+
+    /// Dimension of the whole space, what is deflated left out.
+    fn room(&self) -> usize {
+        self.n - self.deflated.len() / self.n
+    }
+
+    /// Applies the operator to the first waiting vector; what is new in the result waits at the end.
+    fn step(&mut self, operator: &dyn SymmetricOperator) {
+        let (n, j, columns, room) = (self.n, self.processed, self.columns(), self.room());
+        let (known, rest) = self.vectors.split_at_mut(columns * n);
+        let next = &mut rest[..n];
+        operator.apply(&known[j * n..(j + 1) * n], next);
+        let before = norm(next);
+        orthogonalize(next, self.deflated);
+        let mut coefficients = project(next, known);
+        subtract_combination(next, known, &coefficients);
+        let mut after = norm(next);
+        // Once more if cancellation ate the digits (Daniel, Gragg, Kaufman, Stewart).
+        if after < 0.717 * before {
+            orthogonalize(next, self.deflated);
+            let correction = project(next, known);
+            subtract_combination(next, known, &correction);
+            coefficients.iter_mut().zip(&correction).for_each(|(c, d)| *c += d);
+            after = norm(next);
+        }
+        let rows = &mut self.projection[j * self.capacity..(j + 1) * self.capacity];
+        rows.fill(0.0);
+        rows[..columns].copy_from_slice(&coefficients);
+        self.processed += 1;
+        self.waiting -= 1;
+        // What is left is negligible for the pairs, or nothing but the rounding of the sums: this line of vectors
+        // ends here. Going on with it, blown up to length 1, would be work for nothing.
+        if columns == room || after <= self.negligible * coefficients[j].abs() || after <= 1e-14 * before {
+            if self.waiting == 0 && columns < room {
+                self.append(None);
+            }
+        } else {
+            next.iter_mut().for_each(|v| *v /= after);
+            self.projection[j * self.capacity + columns] = after;
+            self.waiting += 1;
+        }
+    }
+
+    /// Eigenpairs of T, ascending. Of its two halves, which differ by rounding, the lower one is read.
     fn ritz(&self) -> Result<(Vec<f64>, Mat<f64>)> {
-        let (m, size) = (self.filled, self.size);
-        symmetric_eigen(MatRef::from_column_major_slice_with_stride(&self.projection[..m * size], m, m, size))
+        let (p, capacity) = (self.processed, self.capacity);
+        symmetric_eigen(MatRef::from_column_major_slice_with_stride(
+            &self.projection[..p * capacity],
+            p,
+            p,
+            capacity,
+        ))
     }
 
-    /// Replaces the basis by the combinations in the columns of `rotation`, which are Ritz vectors, and puts
-    /// their values on the diagonal of the projection. The vector after the last one moves along.
+    /// Couplings of the Ritz vectors in the columns of `rotation` to the waiting vectors.
+    fn couplings(&self, rotation: MatRef<'_, f64>) -> Vec<f64> {
+        let (p, q) = (self.processed, self.waiting);
+        let columns = &self.projection[..p * self.capacity];
+        let view =
+            MatRef::from_column_major_slice_with_stride(columns, p + q, p, self.capacity).subrows(p, q);
+        let mut couplings = vec![0.0; q * rotation.ncols()];
+        multiply(columns_of_mut(&mut couplings, q), Accum::Replace, view, rotation, 1.0);
+        couplings
+    }
+
+    /// Replaces the processed vectors by the Ritz vectors in the columns of `rotation`.
     fn compress(&mut self, rotation: MatRef<'_, f64>, values: &[f64]) {
-        let (n, keep) = (self.n, rotation.ncols());
+        let (n, keep, waiting) = (self.n, rotation.ncols(), self.waiting);
+        let couplings = self.couplings(rotation);
         let mut rotated = vec![0.0; n * keep];
-        let used = columns_of(&self.vectors[..n * self.filled], n);
+        let used = columns_of(&self.vectors[..n * self.processed], n);
         multiply(columns_of_mut(&mut rotated, n), Accum::Replace, used, rotation, 1.0);
-        self.vectors.copy_within(n * self.filled..n * (self.filled + 1), n * keep);
+        let moved = n * self.processed..n * self.columns();
+        self.vectors.copy_within(moved, n * keep);
         self.vectors[..n * keep].copy_from_slice(&rotated);
         self.projection.fill(0.0);
         for (rank, &value) in values.iter().enumerate().take(keep) {
-            self.set_projection(rank, rank, value);
+            let column = &mut self.projection[rank * self.capacity..(rank + 1) * self.capacity];
+            column[rank] = value;
+            column[keep..keep + waiting].copy_from_slice(&couplings[rank * waiting..(rank + 1) * waiting]);
         }
-        self.filled = keep;
+        self.processed = keep;
     }
 }
 
@@ -85,145 +201,79 @@ impl Basis {
 pub(super) fn largest(
     operator: &dyn SymmetricOperator,
     deflated: &[f64],
-    params: &LanczosParams,
+    params: &LanczosParams<'_>,
     run: &Run<'_>,
 ) -> Result<LanczosResult> {
     let n = operator.len();
     let room = n - deflated.len() / n;
     let wanted = params.wanted.min(room);
-    let size = (2 * wanted + 20).max(40).min(room);
-    let mut basis =
-        Basis { n, size, filled: 0, vectors: vec![0.0; n * (size + 1)], projection: vec![0.0; size * size] };
-    let stream = Stream::new(run.seed, Stage::Eigen);
-    let mut starts = 0;
+    let n_starts = (params.guesses.len() / n + 1).min(room);
+    // Processed vectors at most; the waiting ones come on top.
+    let size = (2 * wanted + 20).max(40).max(wanted + 5 * n_starts).min(room);
+    let capacity = (size + n_starts).min(room) + 1;
+    let mut basis = Basis {
+        deflated,
+        stream: Stream::new(run.seed, Stage::Eigen),
+        salt: params.salt,
+        starts: 0,
+        n,
+        negligible: 0.1 * params.tolerance,
+        capacity,
+        processed: 0,
+        waiting: 0,
+        vectors: vec![0.0; n * capacity],
+        projection: vec![0.0; capacity * capacity],
+    };
+    params.guesses.chunks_exact(n).take(n_starts - 1).for_each(|guess| {
+        basis.append(Some(guess));
+    });
+    basis.append(None);
     let mut applications = 0;
-    let mut residuals_seen: Vec<f64> = Vec::new();
     // The smallest wanted value when all had converged, while a fresh start vector tries to do better.
     let mut accepted: Option<f64> = None;
-    fresh_direction(&mut basis, deflated, &stream, params.salt, &mut starts);
     loop {
         let steps = if accepted.is_some() { params.verification } else { STEPS };
-        let goal = (basis.filled + steps).max(wanted + 2).min(size);
-        let mut beta = 0.0;
-        while basis.filled < goal {
+        let goal = (basis.processed + steps).max(wanted + 2).min(size);
+        while basis.processed < goal && basis.waiting > 0 {
             run.check()?;
-            beta = extend(operator, deflated, &mut basis);
+            basis.step(operator);
             applications += 1;
-            // An invariant subspace is found: go on elsewhere, with no coupling.
-            if beta <= 1e-14 && basis.filled < size {
-                fresh_direction(&mut basis, deflated, &stream, params.salt, &mut starts);
-                beta = 0.0;
-            }
         }
-        let filled = basis.filled;
+        let filled = basis.processed;
         let (ascending, small) = basis.ritz()?;
         let values: Vec<f64> = ascending.into_iter().rev().collect();
-        let coupling = |rank: usize| beta * small[(filled - 1, filled - 1 - rank)];
-        let worst = (0..wanted).map(|rank| (coupling(rank) / values[rank]).abs()).fold(0.0, f64::max);
-        let complete = filled == room;
-        let converged = worst <= params.tolerance || complete;
+        let leading = |count: usize| small.as_ref().subcols(filled - count, count).reverse_cols();
+        let worst = if basis.waiting == 0 {
+            0.0
+        } else {
+            let couplings = basis.couplings(leading(wanted));
+            let of_pairs = couplings.chunks_exact(basis.waiting).zip(&values);
+            of_pairs.map(|(coupling, value)| norm(coupling) / value.abs()).fold(0.0, f64::max)
+        };
+        let complete = basis.waiting == 0;
+        let converged = worst <= params.tolerance;
         let full = filled == size;
-        let hopeless = params.give_up_early
-            && full
-            && !converged
-            && is_hopeless(&mut residuals_seen, worst, applications, params);
+        let hopeless = full && !converged && (params.give_up)(worst, applications);
         let last = values[wanted - 1];
         let confirmed = accepted.is_some_and(|before| last - before <= params.tolerance * before.abs());
         if (converged && (confirmed || complete)) || hopeless || applications >= params.max_applications {
-            basis.compress(small.as_ref().subcols(filled - wanted, wanted).reverse_cols(), &values);
+            basis.compress(leading(wanted), &values);
             basis.vectors.truncate(n * wanted);
             return Ok(LanczosResult { values, vectors: basis.vectors, applications });
         }
         if converged {
-            // All residuals are negligible: drop the couplings and look for what one start vector cannot see.
-            basis.compress(small.as_ref().subcols(filled - wanted, wanted).reverse_cols(), &values);
+            // All residuals are negligible: drop what waits, and look for what the start vectors could not see.
+            basis.compress(leading(wanted), &values);
+            basis.waiting = 0;
+            basis.projection.fill(0.0);
+            for (rank, &value) in values.iter().enumerate().take(wanted) {
+                basis.projection[rank * capacity + rank] = value;
+            }
+            basis.append(None);
             accepted = Some(last);
-            fresh_direction(&mut basis, deflated, &stream, params.salt, &mut starts);
         } else if full {
             // Keep the wanted vectors and some of the following ones.
-            let keep = (wanted + (size - wanted) / 2).min(size - 1);
-            let couplings: Vec<f64> = (0..keep).map(coupling).collect();
-            basis.compress(small.as_ref().subcols(filled - keep, keep).reverse_cols(), &values);
-            for (rank, &value) in couplings.iter().enumerate() {
-                basis.set_projection(rank, keep, value);
-            }
+            basis.compress(leading((wanted + (size - wanted) / 2).min(size - 1)), &values);
         }
     }
-}
-
-/// Applies the operator to the newest basis vector and orthogonalises the result into the next one.
-///
-/// Returns the norm of what is left; the new vector is normalised unless that is (nearly) 0.
-fn extend(operator: &dyn SymmetricOperator, deflated: &[f64], basis: &mut Basis) -> f64 {
-    let (n, j) = (basis.n, basis.filled);
-    let (known, rest) = basis.vectors.split_at_mut((j + 1) * n);
-    let next = &mut rest[..n];
-    operator.apply(&known[j * n..], next);
-    let before = norm(next);
-    orthogonalize(next, deflated);
-    let mut coefficients = project(next, known);
-    subtract_combination(next, known, &coefficients);
-    let mut after = norm(next);
-    // Once more if cancellation ate the digits (Daniel, Gragg, Kaufman, Stewart).
-    if after < 0.717 * before {
-        orthogonalize(next, deflated);
-        let correction = project(next, known);
-        subtract_combination(next, known, &correction);
-        coefficients.iter_mut().zip(&correction).for_each(|(c, d)| *c += d);
-        after = norm(next);
-    }
-    // Below the rounding of the sums nothing is left but noise.
-    if after <= 1e-14 * before {
-        after = 0.0;
-    } else {
-        next.iter_mut().for_each(|v| *v /= after);
-    }
-    // Couplings to earlier vectors are known from before; what the projection adds is their rounding.
-    basis.set_projection(j, j, coefficients[j]);
-    if j + 1 < basis.size {
-        basis.set_projection(j, j + 1, after);
-    }
-    basis.filled = j + 1;
-    after
-}
-
-/// Puts a random direction, orthogonal to everything known, in the place of the next basis vector.
-fn fresh_direction(basis: &mut Basis, deflated: &[f64], stream: &Stream, salt: u32, starts: &mut u32) {
-    let n = basis.n;
-    loop {
-        let mut draws = stream.at(salt, *starts);
-        *starts += 1;
-        let (known, rest) = basis.vectors.split_at_mut(basis.filled * n);
-        let next = &mut rest[..n];
-        next.iter_mut().for_each(|v| *v = draws.normal());
-        let before = norm(next);
-        for _ in 0..3 {
-            orthogonalize(next, deflated);
-            orthogonalize(next, known);
-        }
-        let after = norm(next);
-        if after > 1e-8 * before {
-            next.iter_mut().for_each(|v| *v /= after);
-            break;
-        }
-    }
-    let filled = basis.filled;
-    if filled > 0 && filled < basis.size {
-        for earlier in 0..filled {
-            basis.set_projection(earlier, filled, 0.0);
-        }
-    }
-}
-
-/// Extrapolates the geometric fall of the residual over the last restarts.
-fn is_hopeless(seen: &mut Vec<f64>, worst: f64, applications: usize, params: &LanczosParams) -> bool {
-    seen.push(worst);
-    let Some(&earlier) = seen.len().checked_sub(3).and_then(|index| seen.get(index)) else { return false };
-    let rate = (worst / earlier).sqrt();
-    if rate >= 1.0 {
-        return true;
-    }
-    let restarts = (params.tolerance / worst).ln() / rate.ln();
-    let each = applications as f64 / seen.len() as f64;
-    restarts * each > (params.max_applications - applications.min(params.max_applications)) as f64
 }

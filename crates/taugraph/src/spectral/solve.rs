@@ -9,12 +9,15 @@
 //! Whatever the method says, every pair is measured again: residual |L·u − λ·u|. Pairs above the tolerance are
 //! never returned as converged; after the last method they are an error.
 
+use std::cell::{OnceCell, RefCell};
+
 use faer::{Accum, Mat};
 
 use super::chebyshev::ChebyshevFilter;
 use super::lanczos::{LanczosParams, LanczosResult, largest};
-use super::laplacian::{Flipped, Laplacian};
-use super::shift_invert::ShiftInvert;
+use super::laplacian::{Flipped, Laplacian, SymmetricOperator};
+use super::parts::guesses;
+use super::shift_invert::Plan;
 use crate::dense::{columns_of, columns_of_mut, dot, multiply, norm, symmetric_eigen};
 use crate::error::{Error, Result, require};
 use crate::graph::Components;
@@ -25,8 +28,12 @@ const DENSE_NODES: usize = 300;
 /// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
 
-/// Start vectors of Lanczos on the Laplacian itself; other operators take other ones.
-const PLAIN: u32 = 0;
+/// Most multiplications of a factorisation: some ten seconds.
+const MOST_WORK: f64 = 1e11;
+/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful: under a second.
+const CHEAP_WORK: f64 = 2e9;
+/// Worst residual after a first cycle of Lanczos from which on it looks doubtful.
+const DOUBTFUL: f64 = 1e-3;
 
 /// Which method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,14 +117,23 @@ pub fn smallest_eigenpairs(
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
+    // Inside the thread pool once, and not anew for each of the many short parallel loops.
+    rayon::scope(|_| find_smallest(laplacian, n_pairs, params, run))
+}
+
+fn find_smallest(
+    laplacian: &Laplacian<'_>,
+    n_pairs: usize,
+    params: &EigenParams,
+    run: &Run<'_>,
+) -> Result<Eigenpairs> {
     params.check()?;
     let n = laplacian.degrees().len();
     require(n_pairs >= 1 && n_pairs <= n, "eigenpairs", n_pairs, "must be at least 1 and at most the nodes")?;
     run.stage("eigenpairs", None)?;
     let components = Components::of_graph(laplacian.graph());
     let n_null = components.len().min(n_pairs);
-    let mut null = laplacian.null_space(&components);
-    null.truncate(n * n_null);
+    let null = laplacian.part_vectors(&components, 0..n_null);
     let mut search = Search {
         laplacian,
         null,
@@ -126,6 +142,8 @@ pub fn smallest_eigenpairs(
         run,
         applications: 0,
         estimates: Vec::new(),
+        guesses: Vec::new(),
+        plan: OnceCell::new(),
     };
     let (solver, vectors) = if search.wanted == 0 { (None, Vec::new()) } else { search.run_methods()? };
     let mut all = search.null;
@@ -141,6 +159,10 @@ struct Search<'a> {
     null: Vec<f64>,
     /// Pairs wanted beside them.
     wanted: usize,
+    /// Start vectors that are better than random ones.
+    guesses: Vec<f64>,
+    /// Pattern of the factorisation, once it has been looked for.
+    plan: OnceCell<Option<Plan>>,
     params: &'a EigenParams,
     run: &'a Run<'a>,
     applications: usize,
@@ -162,6 +184,9 @@ impl Search<'_> {
                 &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev]
             }
         };
+        if methods != [EigenSolver::Dense] {
+            self.guesses = guesses(self.laplacian, self.wanted + 1);
+        }
         let mut best: Option<(usize, f64)> = None;
         for &method in methods {
             let found = match method {
@@ -197,21 +222,22 @@ impl Search<'_> {
 
     /// Runs Lanczos; the residual of the operator is asked to be well below that of the pair.
     fn largest_of(
-        &mut self,
-        operator: &dyn super::laplacian::SymmetricOperator,
+        &self,
+        operator: &dyn SymmetricOperator,
+        what: Spectrum,
         max_applications: usize,
-        give_up_early: bool,
-        salt: u32,
+        give_up: &dyn Fn(f64, usize) -> bool,
     ) -> Result<LanczosResult> {
-        // The inverse and the filter spread the wanted eigenvalues out; the plain operator does not.
-        let verification = if salt == PLAIN { 40 } else { 10 };
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: 0.25 * self.params.tolerance,
             max_applications,
-            give_up_early,
-            verification,
-            salt,
+            give_up,
+            // Where the wanted eigenvalues are far apart, one that was missed shows within a few steps.
+            verification: if what == Spectrum::Plain { 40 } else { 8 },
+            // The inverse converges from anything in fewer steps than a block of guesses would take.
+            guesses: if what == Spectrum::Inverse { &[] } else { &self.guesses },
+            salt: what as u32,
         };
         largest(operator, &self.null, &params, self.run)
     }
@@ -242,21 +268,44 @@ impl Search<'_> {
         let laplacian = self.laplacian;
         let limit =
             if automatic { self.params.max_applications.min(500) } else { self.params.max_applications };
-        let found = self.largest_of(&Flipped(laplacian), limit, automatic, PLAIN)?;
+        let seen = RefCell::new(Vec::new());
+        let give_up = |worst: f64, applications: usize| {
+            let mut seen = seen.borrow_mut();
+            seen.push(worst);
+            automatic
+                && (is_hopeless(&seen, self.params.tolerance, applications, limit)
+                    || (seen.len() == 1
+                        && worst > DOUBTFUL
+                        && self.plan().is_some_and(|plan| plan.work() < CHEAP_WORK)))
+        };
+        let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, limit, &give_up)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         Ok(found.vectors)
     }
 
+    /// The pattern of the factorisation, found once.
+    fn plan(&self) -> Option<&Plan> {
+        self.plan.get_or_init(|| Plan::new(self.laplacian, self.shift())).as_ref()
+    }
+
+    fn shift(&self) -> f64 {
+        SHIFT * self.laplacian.norm_bound()
+    }
+
     fn shift_invert(&mut self) -> Result<Option<Vec<f64>>> {
-        let shift = SHIFT * self.laplacian.norm_bound();
-        let Some(inverse) = ShiftInvert::new(self.laplacian, shift, self.run.memory_limit) else {
-            return Ok(None);
+        let fits = |plan: &Plan| {
+            plan.work() <= MOST_WORK && self.run.memory_limit.is_none_or(|limit| plan.bytes() <= limit / 2)
         };
+        if !self.plan().is_some_and(fits) {
+            return Ok(None);
+        }
+        let plan = self.plan.take().flatten().expect("it was found above");
+        let Some(inverse) = plan.factorize() else { return Ok(None) };
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
-        let found = self.largest_of(&inverse, limit, false, 1)?;
+        let found = self.largest_of(&inverse, Spectrum::Inverse, limit, &|_, _| false)?;
         self.applications += found.applications;
-        self.estimates = found.values.iter().map(|value| 1.0 / value - shift).collect();
+        self.estimates = found.values.iter().map(|value| 1.0 / value - self.shift()).collect();
         Ok(Some(found.vectors))
     }
 
@@ -265,11 +314,11 @@ impl Search<'_> {
         if self.estimates.len() <= self.wanted {
             // A first look at the spectrum.
             let laplacian = self.laplacian;
-            let found = self.largest_of(&Flipped(laplacian), 120, false, PLAIN)?;
+            let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, 120, &|_, _| false)?;
             self.applications += found.applications;
             self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         }
-        for round in 0.. {
+        for round in 0..5 {
             let edge = self.estimates[self.wanted - 1];
             let beyond = self.wanted + (self.estimates.len() - self.wanted) / 2;
             let filter = ChebyshevFilter::new(
@@ -278,12 +327,12 @@ impl Search<'_> {
                 self.estimates[beyond.min(self.estimates.len() - 1)],
             );
             let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
-            let found = self.largest_of(&filter, left.min(400), false, 3 + round)?;
+            let found = self.largest_of(&filter, Spectrum::Filtered, left.min(400), &|_, _| false)?;
             self.applications += found.applications * filter.degree();
             let n = self.laplacian.degrees().len();
             let vectors = rayleigh_ritz(self.laplacian, &found.vectors, n)?;
             let (values, residuals) = measure(self.laplacian, &vectors);
-            let spent = self.applications + 400 >= self.params.max_applications || round >= 4;
+            let spent = self.applications + 400 >= self.params.max_applications || round == 4;
             if spent || residuals.iter().all(|&residual| residual <= self.tolerance()) {
                 return Ok(vectors);
             }
@@ -294,6 +343,30 @@ impl Search<'_> {
         }
         unreachable!("the rounds end")
     }
+}
+
+/// How an operator spreads the wanted eigenvalues out; each takes start vectors of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spectrum {
+    Plain,
+    Inverse,
+    Filtered,
+}
+
+/// Extrapolates the geometric fall of the residual over the restarts seen.
+fn is_hopeless(seen: &[f64], tolerance: f64, applications: usize, limit: usize) -> bool {
+    // Two restarts show a rough rate, three a better one.
+    let (worst, rate, patience) = match *seen {
+        [.., before, _, worst] => (worst, (worst / before).sqrt(), 1.0),
+        [before, worst] => (worst, worst / before, 3.0),
+        _ => return false,
+    };
+    if rate >= 1.0 {
+        return seen.len() > 2;
+    }
+    let restarts = (0.25 * tolerance / worst).ln() / rate.ln();
+    let each = applications as f64 / seen.len() as f64;
+    restarts * each > patience * limit.saturating_sub(applications) as f64
 }
 
 /// Rotates orthonormal vectors to the eigenvectors of L within their span, ascending.
