@@ -78,7 +78,7 @@ def eigenpairs():
         raw = np.fromfile(graph_path)
         n, nnz = int(raw[0]), int(raw[1])
         graph = scipy.sparse.csr_matrix((raw[3 + n + nnz :], raw[3 + n : 3 + n + nnz].astype(int), raw[2 : 3 + n].astype(int)))
-        half = scipy.sparse.diags(1 / np.sqrt(graph.sum(axis=1).A1 if hasattr(graph.sum(axis=1), "A1") else np.ravel(graph.sum(axis=1))))
+        half = scipy.sparse.diags(1 / np.sqrt(np.ravel(graph.sum(axis=1))))
         adjacency = (half @ graph @ half).tocsc()
         laplacian = (scipy.sparse.identity(n) - adjacency).tocsc()
         start = np.random.default_rng(0).normal(size=n)
@@ -92,9 +92,11 @@ def eigenpairs():
             ours.append(float(found["seconds"]))
             taken, values = seconds(peer)
             peers.append(taken)
-        difference = abs(float(found["last"]) - np.sort(values)[-1])
-        assert difference < 1e-6, f"eigenvalues differ by {difference}"
+        last, its_last = float(found["last"]), np.sort(values)[-1]
+        assert last < its_last + 1e-6, f"a pair was missed: {last} above {its_last}"
         what = f"10 eigenpairs, {shape}, 20,000 nodes ({found['solver']}, residual {float(found['residual']):.0e})"
+        if last < its_last - 1e-6:
+            name += f" (misses pairs: its tenth eigenvalue is {its_last:.1e}, the true one {last:.1e})"
         rows.append(row(what, name, f"{min(ours):.3f}", f"{min(peers):.3f}", f"{min(ours) / min(peers):.2f}", goal))
     return rows
 

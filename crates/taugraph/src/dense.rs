@@ -62,9 +62,9 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     partial.iter().sum()
 }
 
-/// Inner product in interleaved sums, which the compiler turns into vector instructions.
-fn dot_sequential(a: &[f64], b: &[f64]) -> f64 {
-    vectorized(|| {
+vectorized! {
+    /// Inner product in interleaved sums.
+    fn dot_sequential<'a>(a: &'a [f64], b: &'a [f64]) -> f64 {
         let mut sums = [0.0; 16];
         let (a_chunks, b_chunks) = (a.chunks_exact(16), b.chunks_exact(16));
         let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
@@ -74,7 +74,16 @@ fn dot_sequential(a: &[f64], b: &[f64]) -> f64 {
             }
         }
         sums.iter().sum::<f64>() + rest
-    })
+    }
+}
+
+vectorized! {
+    /// `y ← y + alpha·x`.
+    fn add_scaled_sequential<'a>(y: &'a mut [f64], alpha: f64, x: &'a [f64]) -> () {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y += alpha * x;
+        }
+    }
 }
 
 /// Euclidean norm.
@@ -84,11 +93,9 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
 
 /// `y ← y + alpha·x`.
 pub(crate) fn add_scaled(y: &mut [f64], alpha: f64, x: &[f64]) {
-    y.par_chunks_mut(VECTOR_CHUNK).zip(x.par_chunks(VECTOR_CHUNK)).for_each(|(y, x)| {
-        for (y, x) in y.iter_mut().zip(x) {
-            *y += alpha * x;
-        }
-    });
+    y.par_chunks_mut(VECTOR_CHUNK)
+        .zip(x.par_chunks(VECTOR_CHUNK))
+        .for_each(|(y, x)| add_scaled_sequential(y, alpha, x));
 }
 
 /// Column-major view of `n` rows.
@@ -142,13 +149,9 @@ pub(crate) fn subtract_combination(vector: &mut [f64], basis: &[f64], coefficien
     let n = vector.len();
     vector.par_chunks_mut(VECTOR_CHUNK).enumerate().for_each(|(chunk, part)| {
         let begin = chunk * VECTOR_CHUNK;
-        vectorized(|| {
-            for (column, coefficient) in basis.chunks_exact(n).zip(coefficients) {
-                for (v, b) in part.iter_mut().zip(&column[begin..]) {
-                    *v -= coefficient * b;
-                }
-            }
-        });
+        for (column, coefficient) in basis.chunks_exact(n).zip(coefficients) {
+            add_scaled_sequential(part, -coefficient, &column[begin..]);
+        }
     });
 }
 

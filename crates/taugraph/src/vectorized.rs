@@ -3,13 +3,30 @@
 //! Rust never fuses or reorders floating-point operations by itself, so the results have the same bits with every
 //! instruction set.
 
-use pulp::Arch;
-
-/// Runs a loop compiled for the instruction set found at run time. The closure should be one hot loop over slices.
-#[inline]
-pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
+/// Defines a function whose body is compiled for each instruction set and chosen at run time.
+///
+/// The body must be one hot loop. A plain closure handed to the dispatcher is not always inlined into the compiled
+/// copies, and then silently stays on the oldest instructions; this is.
+macro_rules! vectorized {
+    ($(#[$meta:meta])* fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
+        $(#[$meta])*
+        fn $name<$life>($($arg: $type),*) -> $output {
+            struct Work<$life> {
+                $($arg: $type,)*
+            }
+            impl<$life> pulp::NullaryFnOnce for Work<$life> {
+                type Output = $output;
+                #[inline(always)]
+                fn call(self) -> $output {
+                    let Work { $($arg),* } = self;
+                    $body
+                }
+            }
+            pulp::Arch::new().dispatch(Work { $($arg),* })
+        }
+    };
 }
+pub(crate) use vectorized;
 
 /// e^x without branches or calls, so that loops over it vectorise; within 2 units in the last place of the true
 /// value, 0 below −708 and the value at 709 above it.
@@ -65,11 +82,17 @@ mod tests {
         assert!(exponential(f64::NAN).is_nan());
     }
 
+    vectorized! {
+        fn exponentials<'a>(values: &'a mut [f64]) -> () {
+            values.iter_mut().for_each(|v| *v = exponential(*v));
+        }
+    }
+
     #[test]
     fn vectorized_loops_have_the_bits_of_plain_ones() {
         let plain: Vec<f64> = (0..1003).map(|i| exponential(f64::from(i) * 0.01 - 5.0)).collect();
         let mut values: Vec<f64> = (0..1003).map(|i| f64::from(i) * 0.01 - 5.0).collect();
-        vectorized(|| values.iter_mut().for_each(|v| *v = exponential(*v)));
+        exponentials(&mut values);
         assert_eq!(plain, values);
     }
 }

@@ -44,3 +44,49 @@ impl<V: PartialOrd + Copy> Best<V> {
         self.pairs.clear();
     }
 }
+
+/// A short list of the candidates with the smallest scores: cheap to offer to, in no order, ties at the end of the
+/// list cut anywhere. For filters that are checked afterwards.
+#[derive(Debug)]
+pub(super) struct ShortList {
+    pairs: Vec<(f32, u32)>,
+    kept: usize,
+    bound: f32,
+}
+
+impl ShortList {
+    /// Keeps at least the `kept` smallest.
+    pub fn new(kept: usize) -> Self {
+        Self { pairs: Vec::with_capacity(4 * kept), kept, bound: f32::INFINITY }
+    }
+
+    /// Scores above this are not among the smallest: every candidate that is not listed has at least this score.
+    #[inline(always)]
+    pub fn bound(&self) -> f32 {
+        self.bound
+    }
+
+    /// Adds a candidate whose score is at most the bound.
+    #[inline(always)]
+    pub fn push(&mut self, score: f32, id: u32) {
+        self.pairs.push((score, id));
+        if self.pairs.len() == 4 * self.kept {
+            self.cut();
+        }
+    }
+
+    #[inline(never)]
+    fn cut(&mut self) {
+        self.pairs.select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));
+        self.pairs.truncate(self.kept);
+        self.bound = self.pairs[self.kept - 1].0;
+    }
+
+    /// The `kept` smallest, or all if there are fewer.
+    pub fn finish(&mut self) -> &[(f32, u32)] {
+        if self.pairs.len() > self.kept {
+            self.cut();
+        }
+        &self.pairs
+    }
+}

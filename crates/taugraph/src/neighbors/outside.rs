@@ -163,14 +163,10 @@ fn by_tiles(
                     return;
                 }
                 let place = &mut best[own as usize];
-                let squared_norm = single.squared_norm(query);
                 // A score above this proves a pair to be longer than the best one so far.
                 let limit = |found: &Option<OutsidePair>| match found {
                     None => f64::INFINITY,
-                    Some(pair) => {
-                        let squared = square_bound(metric, pair.distance);
-                        squared + single.rounding(query, squared.sqrt()) - squared_norm
-                    }
+                    Some(pair) => single.limit(query, square_bound(metric, pair.distance)),
                 };
                 let mut bound = limit(place);
                 for (offset, &score) in scores.iter().enumerate() {

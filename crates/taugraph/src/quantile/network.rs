@@ -60,23 +60,61 @@ impl Activation {
 
     fn apply(self, values: &mut [f64]) {
         // One loop for each kind, so that each is compiled for its own function.
-        let each =
-            |values: &mut [f64], function: fn(&mut [f64])| values.par_chunks_mut(CHUNK).for_each(function);
-        match self {
-            Activation::Identity => {}
-            Activation::Sigmoid => each(values, |part| {
-                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Sigmoid.value(*z)))
-            }),
-            Activation::Tanh => each(values, |part| {
-                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Tanh.value(*z)))
-            }),
-            Activation::Relu => each(values, |part| {
-                vectorized(|| part.iter_mut().for_each(|z| *z = Activation::Relu.value(*z)))
-            }),
-            Activation::Softplus => {
-                each(values, |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z)))
-            }
+        let function: fn(&mut [f64]) = match self {
+            Activation::Identity => return,
+            Activation::Sigmoid => apply_sigmoid,
+            Activation::Tanh => apply_tanh,
+            Activation::Relu => apply_relu,
+            Activation::Softplus => |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z)),
+        };
+        values.par_chunks_mut(CHUNK).for_each(function);
+    }
+}
+
+vectorized! {
+    fn apply_sigmoid<'a>(values: &'a mut [f64]) -> () {
+        values.iter_mut().for_each(|z| *z = Activation::Sigmoid.value(*z));
+    }
+}
+
+vectorized! {
+    fn apply_tanh<'a>(values: &'a mut [f64]) -> () {
+        values.iter_mut().for_each(|z| *z = Activation::Tanh.value(*z));
+    }
+}
+
+vectorized! {
+    fn apply_relu<'a>(values: &'a mut [f64]) -> () {
+        values.iter_mut().for_each(|z| *z = Activation::Relu.value(*z));
+    }
+}
+
+vectorized! {
+    /// Turns the gradient by φ(z) into that by z.
+    fn through_activation<'a>(activation: Activation, delta: &'a mut [f64], output: &'a [f64]) -> () {
+        for (d, a) in delta.iter_mut().zip(output) {
+            *d *= activation.derivative_from_value(*a);
         }
+    }
+}
+
+vectorized! {
+    /// The summed loss of reconstructions, and its gradient by them, times `rate`.
+    fn loss_of_part<'a>(
+        loss: Loss,
+        tau: f64,
+        rate: f64,
+        input: &'a [f64],
+        output: &'a [f64],
+        gradient: &'a mut [f64],
+    ) -> f64 {
+        let mut sum = 0.0;
+        for ((g, w), predicted) in gradient.iter_mut().zip(input).zip(output) {
+            let residual = w - predicted;
+            sum += loss.value(tau, residual);
+            *g = -loss.derivative(tau, residual) * rate;
+        }
+        sum
     }
 }
 
@@ -153,13 +191,10 @@ impl Layer {
     ) {
         let samples = input.len() / self.n_in;
         if self.activation != Activation::Identity {
-            delta.par_chunks_mut(CHUNK).zip(output.par_chunks(CHUNK)).for_each(|(delta, output)| {
-                vectorized(|| {
-                    for (d, a) in delta.iter_mut().zip(output) {
-                        *d *= self.activation.derivative_from_value(*a);
-                    }
-                });
-            });
+            delta
+                .par_chunks_mut(CHUNK)
+                .zip(output.par_chunks(CHUNK))
+                .for_each(|(delta, output)| through_activation(self.activation, delta, output));
         }
         if let Some(bias) = &self.bias {
             let sums = &mut gradient[bias.clone()];
@@ -380,16 +415,9 @@ fn head_deltas(
             .enumerate()
             .map(|(chunk, own)| {
                 let begin = chunk * CHUNK;
-                let mut sum = 0.0;
                 let end = begin + own.len();
-                let (input, output) = (&input[begin..end], &outputs[t][begin..end]);
-                vectorized(|| {
-                    for ((d, w), predicted) in own.iter_mut().zip(input).zip(output) {
-                        let residual = w - predicted;
-                        sum += objective.loss.value(tau, residual);
-                        *d = -objective.loss.derivative(tau, residual) * rate;
-                    }
-                });
+                let sum =
+                    loss_of_part(objective.loss, tau, rate, &input[begin..end], &outputs[t][begin..end], own);
                 if let Some(below) = below {
                     own.iter_mut().zip(&below[begin..end]).for_each(|(d, b)| *d += b);
                 }
