@@ -8,9 +8,9 @@
 /// The body must be one hot loop. A plain closure handed to the dispatcher is not always inlined into the compiled
 /// copies, and then silently stays on the oldest instructions; this is.
 macro_rules! vectorized {
-    ($(#[$meta:meta])* fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
         $(#[$meta])*
-        fn $name<$life>($($arg: $type),*) -> $output {
+        $visibility fn $name<$life>($($arg: $type),*) -> $output {
             struct Work<$life> {
                 $($arg: $type,)*
             }

@@ -27,11 +27,15 @@ pub(super) fn cluster_separately(
     }
     let pieces = components.nodes();
     let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
-    // A piece can get at most what is left when every other piece has one; one more shows the gap.
+    // A piece can get at most what is left when every other piece has one; where the gaps decide, one more shows them.
+    let further = match params.clusters {
+        ClusterCount::Exactly(_) => 1,
+        ClusterCount::Automatic { .. } => 2,
+    };
     let embeddings: Vec<Embedding> = pieces
         .iter()
         .map(|nodes| {
-            let n_pairs = (most - n_components + 2).min(nodes.len());
+            let n_pairs = (most - n_components + further).min(nodes.len());
             embed(&graph.subgraph(nodes), params.laplacian, n_pairs, rows, &params.eigen, run)
         })
         .collect::<Result<_>>()?;

@@ -96,7 +96,7 @@ pub struct Clustering {
     pub n_clusters: usize,
     /// The embedding that was grouped; `None` when pieces were clustered separately.
     pub embedding: Option<Embedding>,
-    /// The smallest eigenvalues with their gaps: those of the number of clusters and one more, or all considered.
+    /// The smallest eigenvalues with their gaps: as many as clusters, or all considered where the number was sought.
     pub eigengap: Eigengap,
     /// Pieces of the graph as it was given.
     pub n_components: usize,
@@ -133,8 +133,10 @@ fn whole(
     links: Vec<Link>,
 ) -> Result<Clustering> {
     let n = graph.n_nodes();
+    // One pair more than clusters would show the gap after them, but it lies inside the spectrum and can cost more than
+    // all others together: it is only sought where the gaps decide.
     let n_pairs = match params.clusters {
-        ClusterCount::Exactly(clusters) => (clusters + 1).min(n),
+        ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { most } => (most + 1).min(n),
     };
     if let (PiecePolicy::Together, ClusterCount::Exactly(clusters)) = (params.pieces, params.clusters)
@@ -160,7 +162,7 @@ fn whole(
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
     let n = n as u64;
     let pairs = match params.clusters {
-        ClusterCount::Exactly(clusters) => clusters as u64 + 1,
+        ClusterCount::Exactly(clusters) => clusters as u64,
         ClusterCount::Automatic { most } => most as u64 + 1,
     };
     let graph = 24 * n_edges + 40 * n;

@@ -1,8 +1,10 @@
 //! For each group of points, the shortest distance to a point of another group: one Borůvka round.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::tiles::{QUERIES, SinglePoints};
+use super::tiles::{QUERIES, SinglePoints, next_at_most};
 use super::tree::{Tree, of_square, square_bound};
 use super::{MetricPoints, Space, TREE_COLUMNS};
 use crate::distance::Metric;
@@ -50,7 +52,7 @@ pub(crate) fn nearest_outside(
             if points.n_columns() <= TREE_COLUMNS {
                 by_tree(points, *metric, group, skipped, run)?
             } else {
-                by_tiles(points, *metric, group, n_groups, skipped, run)?
+                by_tiles(points, *metric, group, skipped, run)?
             }
         }
         Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
@@ -141,50 +143,53 @@ fn by_tiles(
     points: &Points,
     metric: Metric,
     group: &[u32],
-    n_groups: usize,
     skipped: u32,
     run: &Run<'_>,
 ) -> Result<Vec<OutsidePair>> {
+    // Groups one after the other: a group's own points, which are near and of no interest, are then simply left out.
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.sort_by_key(|&i| (group[i as usize], i));
+    let points = points.select(&order);
+    let single = SinglePoints::new(&points);
     let n = points.len();
-    let single = SinglePoints::new(points);
-    let blocks: Vec<Vec<OutsidePair>> = (0..n.div_ceil(QUERIES))
+    let mut blocks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut begin = 0;
+    for members in order.chunk_by(|&a, &b| group[a as usize] == group[b as usize]) {
+        let own = begin..begin + members.len();
+        if group[members[0] as usize] != skipped {
+            let starts = own.clone().step_by(QUERIES);
+            blocks.extend(starts.map(|start| (start..(start + QUERIES).min(own.end), own.clone())));
+        }
+        begin = own.end;
+    }
+    let found: Vec<Option<OutsidePair>> = blocks
         .into_par_iter()
-        .map(|block| {
+        .map(|(queries, own)| {
             run.check()?;
-            let begin = block * QUERIES;
-            let end = (begin + QUERIES).min(n);
-            if (begin..end).all(|query| group[query] == skipped) {
-                return Ok(Vec::new());
-            }
-            let mut best: Vec<Option<OutsidePair>> = vec![None; n_groups];
-            single.for_each_tile(begin, end, |query, first, scores| {
-                let own = group[query];
-                if own == skipped {
-                    return;
-                }
-                let place = &mut best[own as usize];
-                // A score above this proves a pair to be longer than the best one so far.
-                let limit = |found: &Option<OutsidePair>| match found {
-                    None => f64::INFINITY,
-                    Some(pair) => single.limit(query, square_bound(metric, pair.distance)),
-                };
-                let mut bound = limit(place);
-                for (offset, &score) in scores.iter().enumerate() {
-                    let candidate = first + offset;
-                    // Not the opposite comparison: a NaN from overflow must be looked at, too.
-                    let too_far = f64::from(score) > bound;
-                    if !too_far && group[candidate] != own {
+            let mut best: Option<OutsidePair> = None;
+            for among in [0..own.start, own.end..n] {
+                single.for_each_tile(queries.start, queries.end, among, |query, first, scores| {
+                    // Rounded up: a score above this proves a pair to be longer than the best one so far.
+                    let limit = |best: &Option<OutsidePair>| match best {
+                        None => f32::INFINITY,
+                        Some(pair) => {
+                            (single.limit(query, square_bound(metric, pair.distance)) as f32).next_up()
+                        }
+                    };
+                    let mut next = next_at_most(scores, 0, limit(&best));
+                    while let Some(place) = next {
+                        let candidate = first + place;
                         let distance = metric.distance(points.row(query), points.row(candidate));
-                        let pair = OutsidePair { distance, inside: query as u32, outside: candidate as u32 };
-                        *place = OutsidePair::better(*place, Some(pair));
-                        bound = limit(place);
+                        let pair = OutsidePair { distance, inside: order[query], outside: order[candidate] };
+                        best = OutsidePair::better(best, Some(pair));
+                        next = next_at_most(scores, place + 1, limit(&best));
                     }
-                }
-            });
-            Ok(best.into_iter().flatten().collect())
+                });
+            }
+            Ok(best)
         })
         .collect::<Result<_>>()?;
-    Ok(blocks.into_iter().flatten().collect())
+    Ok(found.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

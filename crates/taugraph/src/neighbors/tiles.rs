@@ -6,6 +6,8 @@
 //! nothing outside the kept ones can belong in it; otherwise that query is scanned in double precision. So the result
 //! is exact, whatever the data.
 
+use std::ops::Range;
+
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -62,10 +64,6 @@ impl SinglePoints {
         Self { values, squared_norms, norms, n_columns: d, scale }
     }
 
-    pub fn len(&self) -> usize {
-        self.norms.len()
-    }
-
     /// The score below which a pair may be as close as `squared` (a squared distance in the points' own unit):
     /// a candidate with a higher score is certainly farther from `query`.
     ///
@@ -80,16 +78,22 @@ impl SinglePoints {
         squared + rounding - self.norms[query] * self.norms[query]
     }
 
-    /// Calls `visit(query, first_candidate, scores)` for all candidates of the queries `begin..end`, in order.
-    pub fn for_each_tile(&self, begin: usize, end: usize, mut visit: impl FnMut(usize, usize, &[f32])) {
+    /// Calls `visit(query, first_candidate, scores)` for the queries `begin..end` and all candidates in `among`, in order.
+    pub fn for_each_tile(
+        &self,
+        begin: usize,
+        end: usize,
+        among: Range<usize>,
+        mut visit: impl FnMut(usize, usize, &[f32]),
+    ) {
         let d = self.n_columns;
         let rows = |begin: usize, end: usize| {
             MatRef::from_row_major_slice(&self.values[begin * d..end * d], end - begin, d)
         };
         let queries = rows(begin, end);
         let mut tile = vec![0.0f32; (end - begin) * CANDIDATES];
-        for first in (0..self.len()).step_by(CANDIDATES) {
-            let last = (first + CANDIDATES).min(self.len());
+        for first in among.clone().step_by(CANDIDATES) {
+            let last = (first + CANDIDATES).min(among.end);
             let width = last - first;
             for row in tile.chunks_exact_mut(CANDIDATES) {
                 row[..width].copy_from_slice(&self.squared_norms[first..last]);
@@ -129,7 +133,7 @@ pub(super) fn nearest(
             let begin = block * QUERIES;
             let end = (begin + QUERIES).min(n);
             let mut closest: Vec<ShortList> = (begin..end).map(|_| ShortList::new(kept)).collect();
-            single.for_each_tile(begin, end, |query, first, scores| {
+            single.for_each_tile(begin, end, 0..n, |query, first, scores| {
                 offer_all(&mut closest[query - begin], query, first, scores);
             });
             let rows = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
@@ -160,21 +164,45 @@ pub(super) fn nearest(
     Ok((ids, distances))
 }
 
+/// Whether any value is at most `bound`: mostly not, and then this is all that is done with them.
+#[inline(always)]
+fn any_at_most(values: &[f32], bound: f32) -> bool {
+    let mut any = false;
+    for &value in values {
+        any |= value <= bound;
+    }
+    any
+}
+
+vectorized! {
+    /// The position of the first value that is not above `bound`, from `start` on.
+    pub(super) fn next_at_most<'a>(values: &'a [f32], start: usize, bound: f32) -> Option<usize> {
+        let mut begin = start;
+        while begin < values.len() {
+            let end = (begin + LANES).min(values.len());
+            if any_at_most(&values[begin..end], bound) {
+                return (begin..end).find(|&place| values[place] <= bound);
+            }
+            begin = end;
+        }
+        None
+    }
+}
+
 vectorized! {
     /// Offers the scores of consecutive candidates to the closest ones so far.
     fn offer_all<'a>(closest: &'a mut ShortList, query: usize, first: usize, scores: &'a [f32]) -> () {
         for (chunk, values) in scores.chunks(LANES).enumerate() {
-            // Mostly nothing enters: a few vector comparisons for the whole chunk.
-            let bound = closest.bound();
-            let mut any = false;
-            for &value in values {
-                any |= value <= bound;
+            if !any_at_most(values, closest.bound()) {
+                continue;
             }
-            if any {
-                for (lane, &value) in values.iter().enumerate() {
-                    let candidate = first + chunk * LANES + lane;
-                    if value <= closest.bound() && candidate != query {
-                        closest.push(value, candidate as u32);
+            for (part, values) in values.chunks(8).enumerate() {
+                if any_at_most(values, closest.bound()) {
+                    for (lane, &value) in values.iter().enumerate() {
+                        let candidate = first + chunk * LANES + part * 8 + lane;
+                        if value <= closest.bound() && candidate != query {
+                            closest.push(value, candidate as u32);
+                        }
                     }
                 }
             }
