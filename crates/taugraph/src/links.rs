@@ -104,7 +104,10 @@ mod tests {
     fn pairs() -> (Space, SparseGraph) {
         let points = Points::new(vec![0.0, 1.0, 10.0, 11.0, 30.0, 31.0], 1).unwrap();
         let edges = Edges::from_pairs(6, [(0, 1), (2, 3), (4, 5)]).unwrap();
-        (Space::from_points(points, Metric::Euclidean).unwrap(), SparseGraph::from_edges(&edges, &[1.0; 3]))
+        (
+            Space::from_points(points, Metric::Euclidean).unwrap(),
+            SparseGraph::from_edges(&edges, &[1.0; 3]).unwrap(),
+        )
     }
 
     #[test]
@@ -123,10 +126,10 @@ mod tests {
     #[test]
     fn degree_links_and_isolated_nodes() {
         let edges = Edges::from_pairs(4, [(0, 1), (1, 2)]).unwrap();
-        let (linked, links) = link_by_degree(&SparseGraph::from_edges(&edges, &[2.0, 2.0]));
+        let (linked, links) = link_by_degree(&SparseGraph::from_edges(&edges, &[2.0, 2.0]).unwrap());
         assert_eq!(links, [Link { i: 1, j: 3, weight: 2e-6 }]);
         assert_eq!(Components::of_graph(&linked).len(), 1);
-        let lonely = SparseGraph::from_edges(&Edges::from_pairs(3, []).unwrap(), &[]);
+        let lonely = SparseGraph::from_edges(&Edges::from_pairs(3, []).unwrap(), &[]).unwrap();
         assert_eq!(Components::of_graph(&link_by_degree(&lonely).0).len(), 1);
     }
 

@@ -69,7 +69,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
-    let unlinked = final_affinity(&stochastic, &distances, &scales, params);
+    let unlinked = final_affinity(&stochastic, &distances, &scales, params)?;
     let components = Components::of_graph(&unlinked);
     let (graph, links) = match params.link_components {
         LinkComponents::No => (unlinked, Vec::new()),
@@ -104,7 +104,7 @@ fn final_affinity(
     distances: &[f64],
     scales: &LocalScales,
     params: &GraphParams,
-) -> SparseGraph {
+) -> Result<SparseGraph> {
     let edges = stochastic.edges();
     let mut weights = local_affinity(params.affinity, scales, edges, distances);
     let of_edges = weights.iter_mut().zip(stochastic.probabilities());

@@ -10,6 +10,7 @@ use taugraph::metrics::nmi;
 use taugraph::neighbors::Space;
 use taugraph::params::Preset;
 use taugraph::progress::Run;
+use taugraph::random::{Stage, Stream};
 use taugraph::robust::robust_graph;
 use taugraph::spectral::{
     EigenParams, EigenSolver, Eigenpairs, Laplacian, LaplacianKind, SolverChoice, smallest_eigenpairs,
@@ -45,7 +46,7 @@ fn solve(
 
 fn unweighted(n: usize, pairs: impl Iterator<Item = (u32, u32)>) -> SparseGraph {
     let edges = Edges::from_pairs(n, pairs).unwrap();
-    SparseGraph::from_edges(&edges, &vec![1.0; edges.len()])
+    SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap()
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn nearly_equal_eigenvalues_are_not_missed() {
     let edges = Edges::from_pairs(1200, (0..8).flat_map(|r| ring(150 * r)).chain(links)).unwrap();
     let weights: Vec<f64> =
         edges.iter().map(|(i, j)| if i % 150 == 0 && j == i + 150 { 1e-6 } else { 1.0 }).collect();
-    let graph = SparseGraph::from_edges(&edges, &weights);
+    let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
     for solver in [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::ShiftInvert)] {
         let pairs = solve(&graph, LaplacianKind::Symmetric, 9, solver).unwrap();
         assert!(pairs.values[..8].iter().all(|&value| value < 1e-7), "{solver:?}: {:?}", pairs.values);
@@ -122,6 +123,76 @@ fn every_solver_agrees_on_a_tiny_eigengap() {
     }
     let clustering = spectral_clustering(&robust.graph, &ClusterParams::exactly(2), &Run::new(1)).unwrap();
     assert_eq!(nmi(&data.labels, &clustering.labels).unwrap(), 1.0);
+}
+
+const ALL_SOLVERS: [SolverChoice; 5] = [
+    SolverChoice::Automatic,
+    SolverChoice::Only(EigenSolver::Dense),
+    SolverChoice::Only(EigenSolver::Lanczos),
+    SolverChoice::Only(EigenSolver::ShiftInvert),
+    SolverChoice::Only(EigenSolver::Chebyshev),
+];
+
+/// Every solver finds what the dense one finds, multiplicities included.
+fn assert_all_agree(graph: &SparseGraph, n_pairs: usize, solvers: &[SolverChoice], what: &str) {
+    let dense = SolverChoice::Only(EigenSolver::Dense);
+    let exact = solve(graph, LaplacianKind::Symmetric, n_pairs, dense).unwrap();
+    for &solver in solvers {
+        let found = solve(graph, LaplacianKind::Symmetric, n_pairs, solver).expect(what);
+        for (a, b) in exact.values.iter().zip(&found.values) {
+            assert!(
+                (a - b).abs() < 1e-7,
+                "{what}, {solver:?}: {:?} against {:?}",
+                found.values,
+                exact.values
+            );
+        }
+    }
+}
+
+#[test]
+fn small_rings_and_complete_graphs_with_every_solver() {
+    for n in (3..46).chain([60, 100]) {
+        let ring = unweighted(n, (0..n as u32).map(|i| (i, (i + 1) % n as u32)));
+        assert_all_agree(&ring, 3, &ALL_SOLVERS, &format!("ring of {n}"));
+        let pairs = (0..n as u32).flat_map(|i| (0..i).map(move |j| (j, i)));
+        assert_all_agree(&unweighted(n, pairs), 3, &ALL_SOLVERS, &format!("complete graph of {n}"));
+    }
+    assert_all_agree(&unweighted(2, [(0, 1)].into_iter()), 2, &ALL_SOLVERS, "one edge");
+    assert_all_agree(&unweighted(1, std::iter::empty()), 1, &ALL_SOLVERS, "one node");
+}
+
+#[test]
+fn multiple_eigenvalues_are_found_as_often_as_they_are_there() {
+    for n in [310u32, 401, 800] {
+        let ring = unweighted(n as usize, (0..n).map(|i| (i, (i + 1) % n)));
+        assert_all_agree(&ring, 7, &ALL_SOLVERS[..3], &format!("ring of {n}"));
+    }
+    // On a torus the smallest eigenvalue above 0 is there four times.
+    for side in [18u32, 20, 25] {
+        let node = move |x: u32, y: u32| (x % side) * side + y % side;
+        let edges = (0..side * side).flat_map(move |i| {
+            let (x, y) = (i / side, i % side);
+            [(i, node(x + 1, y)), (i, node(x, y + 1))]
+        });
+        assert_all_agree(
+            &unweighted((side * side) as usize, edges),
+            5,
+            &ALL_SOLVERS,
+            &format!("torus of side {side}"),
+        );
+    }
+    // Copies of one random graph have every eigenvalue as often as there are copies.
+    for (copies, size, n_pairs) in [(3u32, 200usize, 6), (4, 500, 10)] {
+        let mut draws = Stream::new(9, Stage::Generator).at(size as u32, 0);
+        let one: Vec<(u32, u32)> = (0..4 * size)
+            .map(|_| (draws.below(size) as u32, draws.below(size) as u32))
+            .filter(|(i, j)| i != j)
+            .collect();
+        let all = (0..copies)
+            .flat_map(|c| one.iter().map(move |&(i, j)| (i + c * size as u32, j + c * size as u32)));
+        assert_all_agree(&unweighted(copies as usize * size, all), n_pairs, &ALL_SOLVERS, "copies");
+    }
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn pieces_as_the_user_chooses() {
     // Three rings of 30.
     let ring = |first: u32| (0..30).map(move |i| (first + i, first + (i + 1) % 30));
     let edges = Edges::from_pairs(90, (0..3).flat_map(|r| ring(30 * r))).unwrap();
-    let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]);
+    let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
     let truth: Vec<u32> = (0..90).map(|i| i / 30).collect();
     let cluster = |pieces, clusters| {
         spectral_clustering(&graph, &ClusterParams { pieces, clusters, ..Default::default() }, &Run::new(0))

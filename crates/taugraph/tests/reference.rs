@@ -51,7 +51,7 @@ fn eigenvalues_equal_scipy_with_every_solver() {
         let pairs = triples.chunks_exact(3).map(|t| (t[0] as u32, t[1] as u32));
         let edges = Edges::from_pairs(expected[0].len(), pairs).unwrap();
         let weights: Vec<f64> = triples.chunks_exact(3).map(|t| t[2]).collect();
-        let graph = SparseGraph::from_edges(&edges, &weights);
+        let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
         for (kind, expected) in
             [LaplacianKind::Symmetric, LaplacianKind::Unnormalized].into_iter().zip(&expected)
         {

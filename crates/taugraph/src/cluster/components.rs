@@ -8,7 +8,7 @@ use super::{ClusterCount, ClusterParams, Clustering, Eigengap};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::progress::Run;
-use crate::spectral::{Embedding, EmbeddingRows, embed};
+use crate::spectral::{Embedding, EmbeddingRows, Laplacian, embed};
 
 pub(super) fn cluster_separately(
     graph: &SparseGraph,
@@ -20,23 +20,24 @@ pub(super) fn cluster_separately(
     let most = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
         // There are at least as many clusters as pieces, however few were to be considered.
-        ClusterCount::Automatic { most } => most.max(n_components + 1).min(graph.n_nodes()),
+        ClusterCount::Automatic { most } => most.max(n_components.saturating_add(1)).min(graph.n_nodes()),
     };
     if most < n_components {
         return Err(Error::FewerClustersThanComponents { clusters: most, components: n_components });
     }
     let pieces = components.nodes();
+    let graphs = graph.split(components);
     let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
     // A piece can get at most what is left when every other piece has one; where the gaps decide, one more shows them.
     let further = match params.clusters {
         ClusterCount::Exactly(_) => 1,
         ClusterCount::Automatic { .. } => 2,
     };
-    let embeddings: Vec<Embedding> = pieces
+    let embeddings: Vec<Embedding> = graphs
         .iter()
-        .map(|nodes| {
-            let n_pairs = (most - n_components + further).min(nodes.len());
-            embed(&graph.subgraph(nodes), params.laplacian, n_pairs, rows, &params.eigen, run)
+        .map(|piece| {
+            let n_pairs = (most - n_components + further).min(piece.n_nodes());
+            embed(piece, params.laplacian, n_pairs, rows, &params.eigen, run)
         })
         .collect::<Result<_>>()?;
     let mut eigenvalues: Vec<(f64, usize)> = embeddings
@@ -47,7 +48,8 @@ pub(super) fn cluster_separately(
     // Zeros first, in the order of the pieces: each piece gets its first cluster.
     eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0));
     let smallest: Vec<f64> = eigenvalues.iter().take(most + 1).map(|pair| pair.0).collect();
-    let eigengap = Eigengap::new(smallest);
+    let bound = Laplacian::new(graph, params.laplacian).norm_bound();
+    let eigengap = Eigengap::new(smallest, bound);
     let n_clusters = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { .. } => eigengap.suggestion().max(n_components),

@@ -4,8 +4,8 @@
 //! split would, near 0 in the middle of a continuum. Relative gaps do not depend on how fast the eigenvalues grow:
 //! along thin shapes (spirals) they grow with the square of their number and the largest absolute gap is the last.
 
-/// Eigenvalues below this are links between components or rounding, not structure.
-const NEGLIGIBLE: f64 = 1e-7;
+/// Eigenvalues below this share of their bound are links between components or rounding, not structure.
+const NEGLIGIBLE: f64 = 5e-8;
 
 /// The smallest eigenvalues and their gaps.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,12 +15,13 @@ pub struct Eigengap {
 }
 
 impl Eigengap {
-    /// From the smallest eigenvalues, ascending.
-    pub(super) fn new(eigenvalues: Vec<f64>) -> Self {
+    /// From the smallest eigenvalues, ascending, and the bound that none of them exceeds.
+    pub(super) fn new(eigenvalues: Vec<f64>, bound: f64) -> Self {
+        let least = NEGLIGIBLE * bound;
         let gaps = eigenvalues
             .windows(2)
             .map(|pair| {
-                let (low, high) = (pair[0].max(NEGLIGIBLE), pair[1].max(NEGLIGIBLE));
+                let (low, high) = (pair[0].max(least), pair[1].max(least));
                 1.0 - low / high
             })
             .collect();
@@ -56,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_largest_relative_gap_wins() {
-        let of = |values: &[f64]| Eigengap::new(values.to_vec()).suggestion();
+        let of = |values: &[f64]| Eigengap::new(values.to_vec(), 2.0).suggestion();
         assert_eq!(of(&[0.0, 0.01, 0.02, 0.4, 0.5]), 3);
         // Two spirals: quadratic growth after a weak link.
         assert_eq!(of(&[0.0, 1e-8, 1e-4, 4e-4, 9e-4, 16e-4]), 2);

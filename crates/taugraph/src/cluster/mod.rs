@@ -14,7 +14,7 @@ use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
-use crate::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
+use crate::spectral::{EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, embed};
 
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +137,8 @@ fn whole(
     // all others together: it is only sought where the gaps decide.
     let n_pairs = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
-        ClusterCount::Automatic { most } => (most + 1).min(n),
+        // Fewer clusters than pieces would be considered in vain: their eigenvalues are all alike.
+        ClusterCount::Automatic { most } => most.max(n_components).saturating_add(1).min(n),
     };
     if let (PiecePolicy::Together, ClusterCount::Exactly(clusters)) = (params.pieces, params.clusters)
         && n_components > clusters
@@ -147,7 +148,8 @@ fn whole(
     // Rows are brought to their length only after the number of columns is known.
     let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
     let all = embed(graph, params.laplacian, n_pairs, rows, &params.eigen, run)?;
-    let eigengap = Eigengap::new(all.eigenvalues.clone());
+    let bound = Laplacian::new(graph, params.laplacian).norm_bound();
+    let eigengap = Eigengap::new(all.eigenvalues.clone(), bound);
     let n_clusters = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { .. } => eigengap.suggestion(),
@@ -163,10 +165,13 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     let n = n as u64;
     let pairs = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters as u64,
-        ClusterCount::Automatic { most } => most as u64 + 1,
-    };
+        ClusterCount::Automatic { most } => (most as u64).saturating_add(1),
+    }
+    .min(n);
     let graph = 24 * n_edges + 40 * n;
-    let basis = 8 * n * ((2 * pairs + 21).max(41) + 2 * pairs + 8);
+    // Basis, waiting vectors and guesses of the eigensolver, and a rotated copy.
+    let processed = (2 * pairs + 20).max(40).max(pairs + 5 * (pairs + 2)).min(n);
+    let basis = 8 * n * (2 * processed + 4 * pairs + 8);
     let embedding = 16 * n * pairs;
     let grouping = 24 * n * rayon::current_num_threads() as u64 + 4 * n * params.kmeans.restarts as u64;
     MemoryEstimate {

@@ -65,7 +65,7 @@ pub fn stability(
             .zip(&present)
             .map(|(&w, &present)| if present { w.max(ABSENT) } else { ABSENT })
             .collect();
-        let graph = SparseGraph::from_edges(edges, &weights).with_edges(&links);
+        let graph = SparseGraph::from_edges(edges, &weights)?.with_edges(&links);
         let labels = spectral_clustering(&graph, &exactly, run)?.labels;
         of_draws.push(ari(&clustering.labels, &labels)?);
         let matched = match_labels(&clustering.labels, &labels)?;

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn pieces_are_found_and_numbered_by_their_lowest_node() {
         let edges = Edges::from_pairs(6, [(4, 1), (5, 3), (3, 1)]).unwrap();
-        let graph = SparseGraph::from_edges(&edges, &[1.0; 3]);
+        let graph = SparseGraph::from_edges(&edges, &[1.0; 3]).unwrap();
         let components = Components::of_graph(&graph);
         assert_eq!(components.of_nodes(), [0, 1, 2, 1, 1, 1]);
         assert_eq!(components.sizes(), [1, 4, 1]);

@@ -68,16 +68,23 @@ impl SparseGraph {
         });
         match asymmetric {
             Some(error) => Err(error),
-            None => Ok(graph.without_zeros()),
+            None => graph.without_zeros().with_finite_degrees(),
         }
     }
 
-    /// A weight for each edge. Edges of weight 0 are left out.
-    ///
-    /// # Panics
-    /// If there is not one weight for each edge.
-    pub fn from_edges(edges: &Edges, weights: &[f64]) -> Self {
-        assert_eq!(edges.len(), weights.len(), "one weight for each edge");
+    /// A weight for each edge, finite and at least 0. Edges of weight 0 are left out.
+    pub fn from_edges(edges: &Edges, weights: &[f64]) -> Result<Self> {
+        if weights.len() != edges.len() {
+            return Err(Error::Length {
+                what: "graph weights",
+                expected: edges.len(),
+                received: weights.len(),
+            });
+        }
+        if let Some(edge) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            let (i, j) = edges.iter().nth(edge).expect("there is a weight for it");
+            return Err(Error::BadWeight { i: i as usize, j: j as usize, value: weights[edge] });
+        }
         let n = edges.n_nodes();
         let mut offsets = vec![0u64; n + 1];
         for i in 0..n {
@@ -98,7 +105,14 @@ impl SparseGraph {
                 (*id, *value) = (j, weights[edge]);
             }
         });
-        Self { offsets, ids, weights: values }.without_zeros()
+        Self { offsets, ids, weights: values }.without_zeros().with_finite_degrees()
+    }
+
+    fn with_finite_degrees(self) -> Result<Self> {
+        match self.degrees().iter().position(|degree| !degree.is_finite()) {
+            None => Ok(self),
+            Some(i) => Err(Error::BadWeight { i, j: i, value: f64::INFINITY }),
+        }
     }
 
     fn without_zeros(self) -> Self {
@@ -196,21 +210,28 @@ impl SparseGraph {
         joined
     }
 
-    /// The part of the graph on `nodes` (ascending), renumbered in that order.
-    pub(crate) fn subgraph(&self, nodes: &[u32]) -> Self {
-        let mut number = vec![u32::MAX; self.n_nodes()];
-        for (new, &old) in nodes.iter().enumerate() {
-            number[old as usize] = new as u32;
-        }
-        let mut part = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
-        for &old in nodes {
-            for (j, weight) in self.row(old as usize).filter(|&(j, _)| number[j as usize] != u32::MAX) {
-                part.ids.push(number[j as usize]);
-                part.weights.push(weight);
+    /// The graph of each component, its nodes renumbered in their order.
+    pub(crate) fn split(&self, components: &Components) -> Vec<Self> {
+        let mut next = vec![0u32; components.len()];
+        let number: Vec<u32> = components
+            .of_nodes()
+            .iter()
+            .map(|&component| {
+                next[component as usize] += 1;
+                next[component as usize] - 1
+            })
+            .collect();
+        let empty = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        let mut pieces = vec![empty; components.len()];
+        for (node, &component) in components.of_nodes().iter().enumerate() {
+            let piece = &mut pieces[component as usize];
+            for (j, weight) in self.row(node) {
+                piece.ids.push(number[j as usize]);
+                piece.weights.push(weight);
             }
-            part.offsets.push(part.ids.len() as u64);
+            piece.offsets.push(piece.ids.len() as u64);
         }
-        part
+        pieces
     }
 }
 
@@ -235,6 +256,17 @@ mod tests {
             graph(vec![0, 2, 4], vec![1, 1, 0, 0], vec![1.0; 4]),
             Err(Error::BadStructure { .. })
         ));
+        assert!(matches!(
+            graph(vec![0, 2, 3, 4], vec![1, 2, 0, 0], vec![1e308; 4]),
+            Err(Error::BadWeight { .. })
+        ));
+        let edges = Edges::from_pairs(2, [(0, 1)]).unwrap();
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(matches!(
+                SparseGraph::from_edges(&edges, &[bad]),
+                Err(Error::BadWeight { i: 0, j: 1, .. })
+            ));
+        }
         let zero = graph(vec![0, 1, 2], vec![1, 0], vec![0.0, 0.0]).unwrap();
         assert_eq!(zero.n_edges(), 0);
     }
@@ -242,7 +274,7 @@ mod tests {
     #[test]
     fn edges_become_rows() {
         let edges = Edges::from_pairs(3, [(2, 1), (0, 1), (0, 2)]).unwrap();
-        assert_eq!(SparseGraph::from_edges(&edges, &[1.0, 0.0, 2.0]), path());
+        assert_eq!(SparseGraph::from_edges(&edges, &[1.0, 0.0, 2.0]).unwrap(), path());
         assert_eq!(path().degrees(), [1.0, 3.0, 2.0]);
         assert_eq!(path().weight(2, 1), Some(2.0));
         assert_eq!(path().weight(0, 2), None);
@@ -253,7 +285,10 @@ mod tests {
         let more = path().with_edges(&[(2, 0, 5.0), (1, 0, 0.5)]);
         assert_eq!(more.row(0).collect::<Vec<_>>(), [(1, 1.0), (2, 5.0)]);
         assert_eq!(more.row(2).collect::<Vec<_>>(), [(0, 5.0), (1, 2.0)]);
-        let part = more.subgraph(&[0, 2]);
-        assert_eq!((part.n_nodes(), part.weight(0, 1)), (2, Some(5.0)));
+        let edges = Edges::from_pairs(5, [(0, 3), (1, 4), (2, 4)]).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0]).unwrap();
+        let pieces = graph.split(&Components::of_graph(&graph));
+        assert_eq!((pieces[0].n_nodes(), pieces[0].weight(0, 1)), (2, Some(1.0)));
+        assert_eq!((pieces[1].n_nodes(), pieces[1].weight(1, 2)), (3, Some(3.0)));
     }
 }

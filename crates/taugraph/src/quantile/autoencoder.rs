@@ -222,7 +222,7 @@ impl ConditionalQuantiles for AutoEncoder {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let n_taus = taus.len();
-        let matrix = AffinityMatrix::new(similarities);
+        let matrix = AffinityMatrix::new(similarities)?;
         let groups: Vec<&[f64]> = match self.non_crossing {
             NonCrossing::Joint => vec![taus.values()],
             _ => taus.values().chunks(1).collect(),

@@ -217,7 +217,7 @@ impl ConditionalQuantiles for Factorization {
         let n = edges.n_nodes();
         run.stage("quantile factorisation", Some((taus.len() * self.max_iterations) as u64))?;
         let rank = self.rank.min(n.saturating_sub(1)).max(1);
-        let matrix = AffinityMatrix::new(similarities);
+        let matrix = AffinityMatrix::new(similarities)?;
         let (u, values) = matrix.leading_eigenvectors(rank, run)?;
         let mut s = vec![0.0; rank * rank];
         values.iter().enumerate().for_each(|(t, value)| s[t * rank + t] = *value);

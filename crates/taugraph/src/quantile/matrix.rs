@@ -21,8 +21,8 @@ pub(super) struct AffinityMatrix {
 }
 
 impl AffinityMatrix {
-    pub fn new(similarities: &Similarities<'_>) -> Self {
-        Self { off_diagonal: SparseGraph::from_edges(similarities.edges(), similarities.values()) }
+    pub fn new(similarities: &Similarities<'_>) -> Result<Self> {
+        Ok(Self { off_diagonal: SparseGraph::from_edges(similarities.edges(), similarities.values())? })
     }
 
     /// Bytes for `n_edges` edges on `n_nodes` nodes.

@@ -24,9 +24,10 @@ impl<'a> ChebyshevFilter<'a> {
         let cut = cut.clamp(1e-12 * bound, 0.9 * bound);
         let outside = |value: f64| ((cut + bound - 2.0 * value) / (bound - cut)).max(1.0).acosh();
         let rate = outside(edge.clamp(0.0, cut)).max(1e-6);
-        let degree = ((8.0 / rate).ceil() as usize).clamp(4, MOST_DEGREE);
-        // T_m at eigenvalue 0, kept away from overflow.
-        let scale = 1.0 / (degree as f64 * outside(0.0)).min(300.0).cosh();
+        // T_m at eigenvalue 0 is cosh(m·outside(0)), which must not overflow.
+        let most = MOST_DEGREE.min((300.0 / outside(0.0).max(0.5)) as usize);
+        let degree = ((8.0 / rate).ceil() as usize).clamp(4, most);
+        let scale = 1.0 / (degree as f64 * outside(0.0)).cosh();
         Self { laplacian, cut, degree, scale }
     }
 
@@ -74,7 +75,7 @@ mod tests {
         // A path: eigenvectors of the unnormalised Laplacian are cosines.
         let n = 60;
         let edges = Edges::from_pairs(n, (1..n as u32).map(|i| (i - 1, i))).unwrap();
-        let graph = SparseGraph::from_edges(&edges, &vec![1.0; n - 1]);
+        let graph = SparseGraph::from_edges(&edges, &vec![1.0; n - 1]).unwrap();
         let laplacian = Laplacian::new(&graph, LaplacianKind::Unnormalized);
         let value = |k: usize| 2.0 - 2.0 * (std::f64::consts::PI * k as f64 / n as f64).cos();
         let filter = ChebyshevFilter::new(&laplacian, value(3), value(8));

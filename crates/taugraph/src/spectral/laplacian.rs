@@ -167,7 +167,7 @@ mod tests {
     fn operators_equal_their_matrices_and_kill_their_null_vectors() {
         // A triangle with a tail, and an isolated node.
         let edges = Edges::from_pairs(5, [(0, 1), (0, 2), (1, 2), (2, 3)]).unwrap();
-        let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0, 0.5]);
+        let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0, 0.5]).unwrap();
         let components = Components::of_graph(&graph);
         for kind in [LaplacianKind::Symmetric, LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
             let laplacian = Laplacian::new(&graph, kind);

@@ -118,7 +118,7 @@ mod tests {
                 .collect();
             let edges = Edges::from_pairs(n, pairs).unwrap();
             let weights: Vec<f64> = (0..edges.len()).map(|_| draws.uniform() + 0.01).collect();
-            let graph = SparseGraph::from_edges(&edges, &weights);
+            let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
             let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
             let inverse = Plan::new(&laplacian, 0.1).unwrap().factorize().unwrap();
             let x: Vec<f64> = (0..n).map(|_| draws.normal()).collect();
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn the_plan_counts_a_dense_factor() {
         let edges = Edges::all_pairs(50);
-        let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]);
+        let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
         let plan = Plan::new(&Laplacian::new(&graph, LaplacianKind::Symmetric), 0.1).unwrap();
         assert!(plan.bytes() >= 8 * 50 * 51 / 2);
         assert!(plan.work() >= (50.0 * 51.0 / 2.0f64).powi(2) / 50.0);

@@ -233,8 +233,6 @@ impl Search<'_> {
             tolerance: 0.25 * self.params.tolerance,
             max_applications,
             give_up,
-            // Where the wanted eigenvalues are far apart, one that was missed shows within a few steps.
-            verification: if what == Spectrum::Plain { 40 } else { 8 },
             // The inverse converges from anything in fewer steps than a block of guesses would take.
             guesses: if what == Spectrum::Inverse { &[] } else { &self.guesses },
             salt: what as u32,
