@@ -145,7 +145,7 @@ fn main() -> Outcome {
                     },
                     max_epochs,
                     tolerance: 0.0,
-                    patience: usize::MAX - 1,
+                    patience: usize::MAX,
                     ..AutoEncoder::default()
                 })
             };

@@ -57,6 +57,9 @@ impl Edges {
 
     /// Checks a list of pairs in any order and direction; repeated pairs count once.
     pub fn from_pairs(n_nodes: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Result<Self> {
+        if n_nodes == 0 {
+            return Err(Error::Empty { what: "rows" });
+        }
         let mut upper: Vec<(u32, u32)> = Vec::new();
         for (i, j) in pairs {
             let (low, high) = (i.min(j), i.max(j));

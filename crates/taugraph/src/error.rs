@@ -138,10 +138,13 @@ pub enum Error {
         advice: &'static str,
     },
     /// A similarity or a loss became NaN or infinite.
-    #[error("training at tau = {tau} diverged in iteration {iteration}; lower the learning rate")]
+    #[error(
+        "training{} diverged in iteration {iteration}; lower the learning rate, or use another optimiser",
+        tau.map_or(String::new(), |tau| format!(" at tau = {tau}"))
+    )]
     Diverged {
-        /// The quantile.
-        tau: f64,
+        /// The quantile; `None` for a joint model of all quantiles.
+        tau: Option<f64>,
         /// The iteration.
         iteration: usize,
     },

@@ -1,6 +1,6 @@
 //! Synthetic points with known groups, of the product and not only of its tests.
 //!
-//! Every point is a function of (seed, shape, index): more points keep the earlier ones.
+//! Every point is a function of (seed, shape, group, index), whatever the number of threads.
 
 use std::f64::consts::{PI, TAU};
 

@@ -43,7 +43,7 @@ pub fn link_components(
     if !space.knows_all_pairs() {
         return Ok(link_by_degree(&graph));
     }
-    run.stage("component links", Some(components.len() as u64))?;
+    run.stage("component links", Some(components.len() as u64 - 1))?;
     let n = graph.n_nodes();
     let mut linked = graph;
     let mut links = Vec::new();

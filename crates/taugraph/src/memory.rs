@@ -35,6 +35,12 @@ pub struct MemoryEstimate {
 }
 
 impl MemoryEstimate {
+    /// The same with `bytes` more in every stage.
+    pub(crate) fn plus(mut self, bytes: u64) -> Self {
+        self.stages.iter_mut().for_each(|stage| stage.1 += bytes);
+        self
+    }
+
     /// The stage with the highest need, and the need.
     pub fn peak(&self) -> (&'static str, u64) {
         self.stages.iter().copied().max_by_key(|&(_, bytes)| bytes).unwrap_or(("nothing", 0))

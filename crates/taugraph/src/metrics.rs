@@ -185,7 +185,7 @@ pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
 
 /// The clusters renamed so that as many points as possible have the label they have in `reference`.
 ///
-/// Clusters without a counterpart get new labels above all others.
+/// Clusters without a counterpart get the lowest labels that the reference does not use.
 pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
     let table = Contingency::new(reference, clusters)?;
     let size = table.rows.len().max(table.columns.len());
@@ -197,10 +197,11 @@ pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
     let mut names = reference.to_vec();
     names.sort_unstable();
     names.dedup();
-    let highest = *names.last().expect("not empty");
+    let unused: Vec<u32> =
+        (0..=u32::MAX).filter(|label| names.binary_search(label).is_err()).take(size).collect();
     let name = |cluster: usize| {
         let row = matched[cluster];
-        names.get(row).copied().unwrap_or_else(|| highest + 1 + (row - names.len()) as u32)
+        names.get(row).copied().unwrap_or_else(|| unused[row - names.len()])
     };
     Ok(compact(clusters).0.into_iter().map(name).collect())
 }
@@ -304,6 +305,7 @@ mod tests {
         let more = match_labels(&[0, 0, 0, 0], &[2, 2, 1, 3]).unwrap();
         assert_eq!(&more[..2], [0, 0]);
         assert!(more[2] > 0 && more[3] > 0 && more[2] != more[3]);
+        assert_eq!(match_labels(&[u32::MAX; 3], &[0, 0, 1]).unwrap(), [u32::MAX, u32::MAX, 0]);
     }
 
     proptest! {

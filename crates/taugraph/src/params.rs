@@ -29,7 +29,7 @@ pub enum CandidatePairs {
 pub enum FinalAffinity {
     /// exp(−d²/(σ_iσ_j)) on every candidate, with the robust scales.
     Plain,
-    /// The same on the edges that have a probability above 0.
+    /// The same on the edges that persist at some quantile.
     Masked,
     /// The same times p^power, at least `floor`.
     Weighted {
@@ -204,6 +204,7 @@ impl Preset {
             Preset::Paper => paper,
             Preset::LocalScaling => GraphParams {
                 estimator: Estimator::Certain(Certain),
+                probability: Probability::Persistence { floor: 0.0 },
                 robust_scale: RobustScale::Keep,
                 ..paper
             },

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::neighbors::{Space, nearest_neighbors};
+use crate::neighbors::{NeighborGraph, Space, nearest_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
@@ -43,15 +43,18 @@ pub struct RobustGraph {
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
     let n_columns = if let Space::Points(points) = space { points.points().n_columns() } else { 0 };
+    // A distance matrix is there already, but its distinct rows may have to be copied.
+    let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
     refuse_if_over(
         space.len(),
         run.memory_limit,
-        |n| memory_estimate(n, n_columns, params),
+        |n| memory_estimate(n, n_columns, params).plus(copies(n)),
         "use fewer neighbours, or a preset on neighbours and not on all pairs",
     )?;
     let (distinct, duplicates) = space.distinct();
     let distinct = distinct.as_ref();
     let neighbors = nearest_neighbors(distinct, params.n_neighbors(), run)?;
+    check_distances(&neighbors)?;
     let scale = of_nodes(&params.first_scale, &duplicates)?;
     let first = first_scales(&neighbors, &scale, params.scale_floor)?;
     let edges = match params.candidates {
@@ -89,6 +92,18 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     })
 }
 
+/// Squares of values beyond 1e150 overflow, and below 1e-150 they vanish: nothing can be told apart then.
+fn check_distances(neighbors: &NeighborGraph) -> Result<()> {
+    let farthest =
+        (0..neighbors.len()).map(|i| neighbors.distances(i)[neighbors.k() - 1]).fold(0.0, f64::max);
+    if farthest > 0.0 && farthest.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Numerical {
+        what: "measuring distances (the values are too large or too small: standardise the columns)",
+    })
+}
+
 /// The user's scales are given by row; the graph needs them by node.
 fn of_nodes(scale: &FirstScale, duplicates: &Duplicates) -> Result<FirstScale> {
     let FirstScale::Given(values) = scale else { return Ok(scale.clone()) };
@@ -107,11 +122,17 @@ fn final_affinity(
 ) -> Result<SparseGraph> {
     let edges = stochastic.edges();
     let mut weights = local_affinity(params.affinity, scales, edges, distances);
-    let of_edges = weights.iter_mut().zip(stochastic.probabilities());
     match params.final_affinity {
         FinalAffinity::Plain => {}
-        FinalAffinity::Masked => of_edges.filter(|(_, p)| **p <= 0.0).for_each(|(weight, _)| *weight = 0.0),
+        FinalAffinity::Masked => {
+            let absent = weights
+                .iter_mut()
+                .zip(stochastic.persistence())
+                .filter(|(_, persistence)| **persistence <= 0.0);
+            absent.for_each(|(weight, _)| *weight = 0.0);
+        }
         FinalAffinity::Weighted { power, floor } => {
+            let of_edges = weights.iter_mut().zip(stochastic.probabilities());
             of_edges.for_each(|(weight, p)| *weight = (*weight * p.powf(power)).max(floor));
         }
     }
@@ -122,10 +143,12 @@ fn final_affinity(
 ///
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
 pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> MemoryEstimate {
-    let (n, d, k) = (n as u64, n_columns as u64, params.n_neighbors() as u64);
+    let n = n as u64;
+    // No more neighbours than points, whatever is asked for.
+    let (d, k) = (n_columns as u64, (params.n_neighbors() as u64).min(n));
     let (n_edges, pairs_in_work) = match params.candidates {
         CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
-        CandidatePairs::Neighbors { k, .. } => (n * k as u64, 8 * n * k as u64),
+        CandidatePairs::Neighbors { k, .. } => (n * (k as u64).min(n), 8 * n * (k as u64).min(n)),
     };
     // The points, their distinct copy and the map from rows to nodes.
     let points = 16 * n * d + 8 * n;

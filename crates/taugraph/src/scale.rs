@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::neighbors::NeighborGraph;
 use crate::points::sorted_quantile;
 
@@ -76,11 +76,12 @@ impl LocalScales {
 }
 
 /// The first local scales, at least `floor` × the median of the positive ones.
-///
-/// # Panics
-/// If the neighbour graph is shorter than the scale needs.
 pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -> Result<LocalScales> {
     let n = neighbors.len();
+    if let FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) = scale {
+        let rule = "must be at least 1 and at most the neighbours known of each point";
+        require((1..=neighbors.k()).contains(k), "scale neighbors", k, rule)?;
+    }
     let measure = |of: &(dyn Fn(&[f64]) -> f64 + Sync)| -> Vec<f64> {
         (0..n).into_par_iter().map(|i| of(neighbors.distances(i))).collect()
     };
@@ -111,6 +112,9 @@ mod tests {
         assert_eq!(scales(FirstScale::MeanOfNeighbors(2)), [2.5, 2.0, 3.5]);
         assert_eq!(scales(FirstScale::Given(vec![1.0, 2.0, 3.0])), [1.0, 2.0, 3.0]);
         assert!(first_scales(&line(), &FirstScale::Given(vec![1.0]), 0.0).is_err());
+        for k in [0, 3] {
+            assert!(first_scales(&line(), &FirstScale::KthNeighbor(k), 0.0).is_err());
+        }
         assert!(first_scales(&line(), &FirstScale::Given(vec![1.0, 0.0, 2.0]), 0.0).is_err());
     }
 

@@ -53,7 +53,8 @@ fn used() -> Dependencies {
         for line in code.filter(|line| !line.trim_start().starts_with("//")) {
             for rest in line.split("crate::").skip(1) {
                 let name: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-                if !name.is_empty() && name != module {
+                assert!(!name.is_empty(), "{}: name one module in each `use crate::`", file.display());
+                if name != module {
                     of_module.insert(name);
                 }
             }

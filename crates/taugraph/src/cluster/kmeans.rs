@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
+use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
@@ -58,7 +59,7 @@ pub fn kmeans(
     run: &Run<'_>,
 ) -> Result<KMeans> {
     params.check()?;
-    let n = points.len() / n_columns;
+    let n = Points::check_table(points, n_columns)?;
     require(k >= 1, "clusters", k, "must be at least 1")?;
     let distinct = count_distinct(points, n_columns, k);
     if distinct < k {
@@ -267,6 +268,11 @@ mod tests {
         let error = kmeans(&points, 1, 3, &KMeansParams::default(), &Run::new(1));
         assert_eq!(error, Err(Error::TooManyClusters { clusters: 3, distinct: 2 }));
         assert!(kmeans(&points, 1, 0, &KMeansParams::default(), &Run::new(1)).is_err());
+        for (bad, n_columns) in
+            [(&[][..], 1), (&[1.0][..], 0), (&[1.0, 2.0, 3.0][..], 2), (&[f64::NAN][..], 1)]
+        {
+            assert!(kmeans(bad, n_columns, 1, &KMeansParams::default(), &Run::new(1)).is_err());
+        }
     }
 
     proptest! {

@@ -21,12 +21,20 @@ pub struct Points {
 impl Points {
     /// Checks a row-major table: not empty, rectangular, every value finite, at most 2³² − 2 rows.
     pub fn new(values: Vec<f64>, n_columns: usize) -> Result<Self> {
-        check_shape(&values, n_columns)?;
-        if let Some(position) = values.iter().position(|value| !value.is_finite()) {
-            let (row, column) = (position / n_columns, position % n_columns);
-            return Err(Error::NotFinite { row, column, value: values[position] });
-        }
+        Self::check_table(&values, n_columns)?;
         Ok(Self { values, n_columns })
+    }
+
+    /// The rules of [`Points::new`] for values that stay where they are; gives the number of rows.
+    pub(crate) fn check_table(values: &[f64], n_columns: usize) -> Result<usize> {
+        check_shape(values, n_columns)?;
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(values.len() / n_columns),
+            Some(position) => {
+                let (row, column) = (position / n_columns, position % n_columns);
+                Err(Error::NotFinite { row, column, value: values[position] })
+            }
+        }
     }
 
     /// Number of points.

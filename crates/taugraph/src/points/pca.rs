@@ -103,8 +103,8 @@ fn exact(table: MatRef<'_, f64>, n_components: usize) -> Result<Vec<f64>> {
             // The direction in column space is Xᵀu / √λ; directions without variance are left to the repair below.
             let scale = values[side - 1 - rank].max(0.0).sqrt();
             if scale > 0.0 {
-                let direction = table * column;
-                component.iter_mut().zip(direction.iter()).for_each(|(c, v)| *c = v / scale);
+                let out = columns_of_mut(component, d);
+                multiply(out, Accum::Replace, table, column.as_mat(), 1.0 / scale);
             }
         }
     }

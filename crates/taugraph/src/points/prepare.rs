@@ -139,12 +139,14 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
     let n_missing = n_rows - present.len();
     present.sort_unstable_by(f64::total_cmp);
     let fill = sorted_quantile(present, 0.5);
-    // The statistics are those of the filled column, so that it really has mean 0 and deviation 1 afterwards.
+    // Mean and deviation are those of the filled column, so that it really has mean 0 and deviation 1 afterwards. They
+    // are computed relative to the largest value, whose square could overflow.
     let n = n_rows as f64;
-    let mean = (present.iter().sum::<f64>() + n_missing as f64 * fill) / n;
-    let squares =
-        present.iter().map(|v| (v - mean).powi(2)).sum::<f64>() + n_missing as f64 * (fill - mean).powi(2);
-    let deviation = (squares / n).sqrt();
+    let largest = present.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let relative = present.iter().map(|v| v / largest).chain(std::iter::repeat_n(fill / largest, n_missing));
+    let mean = relative.clone().map(|v| v / n).sum::<f64>();
+    let deviation = largest * (relative.map(|v| (v - mean).powi(2) / n).sum::<f64>()).sqrt();
+    let mean = largest * mean;
     let (center, scale) = match standardize {
         Standardize::ZScore => (mean, deviation),
         Standardize::MinMax => (present[0], present[present.len() - 1] - present[0]),

@@ -13,7 +13,7 @@ use super::network::{Activation, Architecture, Biases, DecoderWeights, Network, 
 use super::optimize::{Optimizer, Problem, Stopping, minimize};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
-use crate::error::{Result, require};
+use crate::error::{Error, Result, require};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
@@ -161,10 +161,10 @@ impl AutoEncoder {
         }
         if self.activation == Activation::Sigmoid {
             // Most similarities are near 0, where a sigmoid starts at 1/2.
-            if let Some(place) = network.output_bias() {
-                parameters[place].fill(-4.0);
-            }
+            network.head_biases().take(1).for_each(|place| parameters[place].fill(-4.0));
         }
+        // The decrements of a joint model start small, too: each softplus would begin at 0.69.
+        network.head_biases().skip(1).for_each(|place| parameters[place].fill(-4.0));
         Ok(parameters)
     }
 }
@@ -197,9 +197,9 @@ impl ConditionalQuantiles for AutoEncoder {
         let heads = if self.non_crossing == NonCrossing::Joint { size.n_taus } else { 1 };
         let parameters = self.network(size.n_nodes as usize, heads as usize).n_parameters() as u64;
         let copies = match self.optimizer {
-            Optimizer::Sgd { .. } => 3,
-            Optimizer::Adam { .. } => 4,
-            Optimizer::Lbfgs { memory } => 8 + 2 * memory as u64,
+            Optimizer::Sgd { .. } => 5,
+            Optimizer::Adam { .. } => 6,
+            Optimizer::Lbfgs { memory } => 10 + 2 * memory as u64,
         };
         let batch = match self.optimizer {
             Optimizer::Sgd { batch, .. } | Optimizer::Adam { batch, .. } => batch.max(FULL_BATCH) as u64,
@@ -250,14 +250,22 @@ impl ConditionalQuantiles for AutoEncoder {
                 run,
                 group: index,
                 buffers: Default::default(),
+                advanced: 0,
             };
             let stopping =
                 Stopping { limit: self.max_epochs, tolerance: self.tolerance, patience: self.patience };
             let tau = (group.len() == 1).then(|| group[0]);
             let trained = minimize(&mut problem, &mut parameters, self.optimizer, stopping, tau)?;
-            run.progress.advance(self.max_epochs.saturating_sub(trained.losses.len()) as u64);
+            run.progress.advance((self.max_epochs - problem.advanced) as u64);
             training.push(trained);
             problem.add_reconstructions(&parameters, similarities, index, n_taus, &mut reconstructions)?;
+        }
+        if let Some(cell) = reconstructions.iter().position(|value| !value.is_finite()) {
+            // The last step of a training can still run away.
+            return Err(Error::Diverged {
+                tau: Some(taus.values()[cell % n_taus]),
+                iteration: self.max_epochs,
+            });
         }
         let crossing = crossing_rate(&reconstructions, n_taus);
         if self.non_crossing == NonCrossing::Rearrange {
@@ -282,6 +290,8 @@ struct Rows<'a> {
     /// Which τ, so that each training has its own order of batches.
     group: usize,
     buffers: Buffers,
+    /// Iterations done.
+    advanced: usize,
 }
 
 #[derive(Default)]
@@ -327,6 +337,11 @@ impl Rows<'_> {
 }
 
 impl Problem for Rows<'_> {
+    fn advance(&mut self) {
+        self.advanced += 1;
+        self.run.progress.advance(1);
+    }
+
     fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let n = self.matrix.len();
         let nodes: Vec<u32> = (0..n as u32).collect();
@@ -338,7 +353,6 @@ impl Problem for Rows<'_> {
             loss += share * self.batch(part, parameters);
             gradient.iter_mut().zip(&self.buffers.gradient).for_each(|(sum, g)| *sum += share * g);
         }
-        self.run.progress.advance(1);
         Ok(loss)
     }
 
@@ -358,7 +372,6 @@ impl Problem for Rows<'_> {
             loss += self.batch(part, parameters) * part.len() as f64 / n as f64;
             step(parameters, &self.buffers.gradient);
         }
-        self.run.progress.advance(1);
         Ok(loss)
     }
 }

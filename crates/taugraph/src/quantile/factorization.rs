@@ -334,9 +334,11 @@ fn relative_change(a: &LowRank, b: &LowRank) -> f64 {
         1.0,
     );
     let (o, sa, sb) = (columns_of(&overlap, rank), columns_of(&a.s, rank), columns_of(&b.s, rank));
-    // ⟨A, B⟩ = tr(Sa·O·Sb·Oᵀ) for orthonormal factors.
-    let inner = ((sa * o) * sb).as_ref().transpose() * o;
-    let inner: f64 = (0..rank).map(|t| inner[(t, t)]).sum();
+    // ⟨A, B⟩ = tr(Sa·O·Sb·Oᵀ) = Σ (Sa·O)∘(O·Sb) for orthonormal factors.
+    let (mut left, mut right) = (vec![0.0; rank * rank], vec![0.0; rank * rank]);
+    multiply(columns_of_mut(&mut left, rank), Accum::Replace, sa, o, 1.0);
+    multiply(columns_of_mut(&mut right, rank), Accum::Replace, o, sb, 1.0);
+    let inner: f64 = left.iter().zip(&right).map(|(a, b)| a * b).sum();
     let squares = |s: &[f64]| s.iter().map(|v| v * v).sum::<f64>();
     let difference = (squares(&a.s) + squares(&b.s) - 2.0 * inner).max(0.0);
     (difference / squares(&b.s).max(f64::MIN_POSITIVE)).sqrt()

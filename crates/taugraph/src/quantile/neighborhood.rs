@@ -61,7 +61,9 @@ impl ConditionalQuantiles for Neighborhood {
     fn bytes(&self, size: ProblemSize) -> u64 {
         let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
         // The list of rows that the parallel loop hands out adds 32 bytes for each node.
-        8 * size.n_edges * (1 + kept) + 32 * size.n_nodes
+        // Both are cut out of one table while that is still there.
+        let table = if kept > 0 { 2 } else { 1 };
+        8 * table * size.n_edges * (1 + kept) + 32 * size.n_nodes
     }
 
     fn estimate(
@@ -72,6 +74,8 @@ impl ConditionalQuantiles for Neighborhood {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let edges = similarities.edges();
+        let rule = "must be at most the neighbours known of each point";
+        require(self.pool <= similarities.neighbors().k(), "pool", self.pool, rule)?;
         run.stage("neighbourhood quantiles", Some(edges.n_nodes() as u64))?;
         let width = match self.reconstructions {
             KeepReconstructions::Yes => 1 + taus.len(),

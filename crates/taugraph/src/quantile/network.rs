@@ -307,9 +307,9 @@ impl Network {
             .collect()
     }
 
-    /// Place of the biases of the first head.
-    pub fn output_bias(&self) -> Option<Range<usize>> {
-        self.heads[0].bias.clone()
+    /// Places of the biases of the heads, first to last.
+    pub fn head_biases(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.heads.iter().filter_map(|head| head.bias.clone())
     }
 
     /// The outputs of all heads for the samples in the columns of `input`.

@@ -61,7 +61,7 @@ pub(super) struct Stopping {
 
 impl Stopping {
     fn is_reached(&self, losses: &[f64]) -> bool {
-        let Some(before) = losses.len().checked_sub(self.patience + 1) else { return false };
+        let Some(before) = losses.len().checked_sub(self.patience.saturating_add(1)) else { return false };
         let best = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
         let (earlier, recent) = (best(&losses[..=before]), best(&losses[before + 1..]));
         earlier - recent <= self.tolerance * earlier.abs()
@@ -70,6 +70,8 @@ impl Stopping {
 
 /// What is minimised.
 pub(super) trait Problem {
+    /// An iteration is done.
+    fn advance(&mut self) {}
     /// Loss and gradient over all rows.
     fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64>;
     /// Calls `step(loss, rows, gradient) → new parameters` for each mini-batch of an epoch, in a seeded order.
@@ -132,9 +134,10 @@ fn epochs(
     for epoch in 0..stopping.limit {
         let loss = problem.epoch(epoch, batch, parameters, step)?;
         if !loss.is_finite() {
-            return Err(Error::Diverged { tau: tau.unwrap_or(f64::NAN), iteration: epoch });
+            return Err(Error::Diverged { tau, iteration: epoch });
         }
         losses.push(loss);
+        problem.advance();
         if stopping.is_reached(&losses) {
             return Ok((losses, StopReason::Converged));
         }
@@ -157,7 +160,7 @@ fn lbfgs(
     let mut pairs: std::collections::VecDeque<(Vec<f64>, Vec<f64>, f64)> = Default::default();
     for iteration in 0..stopping.limit {
         if !loss.is_finite() {
-            return Err(Error::Diverged { tau: tau.unwrap_or(f64::NAN), iteration });
+            return Err(Error::Diverged { tau, iteration });
         }
         if norm(&gradient) <= 1e-12 * norm(parameters).max(1.0) {
             return Ok((losses, StopReason::Converged));
@@ -186,6 +189,7 @@ fn lbfgs(
         parameters.copy_from_slice(&found.parameters);
         (gradient, loss) = (found.gradient, found.loss);
         losses.push(loss);
+        problem.advance();
         if stopping.is_reached(&losses) {
             return Ok((losses, StopReason::Converged));
         }

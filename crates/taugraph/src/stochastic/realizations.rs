@@ -1,4 +1,4 @@
-//! Stage 8, realisations: local scales from draws of the stochastic graph, or from its expectation.
+//! Realisations: local scales from draws of the stochastic graph, or from its expectation.
 
 use rayon::prelude::*;
 
@@ -73,7 +73,9 @@ pub fn robust_scales(
 ) -> Result<LocalScales> {
     assert_eq!(distances.len(), graph.edges.len(), "one distance for each edge");
     let n = graph.edges.n_nodes();
-    run.stage("local scales", Some(n as u64))?;
+    if scale != RobustScale::Keep {
+        run.stage("local scales", Some(n as u64))?;
+    }
     let measure: Box<dyn Fn(usize) -> Option<f64> + Sync> = match scale {
         RobustScale::Keep => return Ok(first.clone()),
         RobustScale::Expectation => Box::new(|i| {
@@ -109,6 +111,7 @@ pub fn robust_scales(
         .with_min_len(64)
         .map(|i| {
             run.check()?;
+            run.progress.advance(1);
             Ok(measure(i).unwrap_or(first.get(i)))
         })
         .collect::<Result<_>>()?;
