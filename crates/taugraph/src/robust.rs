@@ -150,8 +150,10 @@ pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> Memo
         CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
         CandidatePairs::Neighbors { k, .. } => (n * (k as u64).min(n), 8 * n * (k as u64).min(n)),
     };
+    // Tiles, packed blocks and stacks of the threads.
+    let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
     // The points, their distinct copy and the map from rows to nodes.
-    let points = 16 * n * d + 8 * n;
+    let points = workspace + 16 * n * d + 8 * n;
     let hashing = n * (8 * d + 64);
     let neighbors = 12 * n * k;
     let searching = (4 * n * d + 12 * n).max(12 * n * k + 8 * n * d);
@@ -160,7 +162,8 @@ pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> Memo
     let n_taus = params.taus.len() as u64;
     let estimator = params.estimator.as_dyn().bytes(ProblemSize { n_nodes: n, n_edges, n_taus });
     let stochastic = 16 * n_edges;
-    let graph = 24 * n_edges + 40 * n;
+    // Compressed rows, and the list by which they are handed out.
+    let graph = 24 * n_edges + 88 * n;
     let stages = vec![
         ("duplicates", points + hashing),
         ("neighbours", points + neighbors + searching),

@@ -304,8 +304,12 @@ fn stability_tells_the_clear_from_the_doubtful() {
 
 #[test]
 fn too_little_memory_is_said_before_anything_is_allocated() {
-    let points = space(random_values(3000, 2, 1), 2);
+    let points = space(random_values(100_000, 2, 1), 2);
     let run = Run::new(0).with_memory_limit(Some(2 << 20));
+    let limit = 64 << 20;
+    let table = random_values(3000, 200, 1);
+    let refused = prepare(&table, 200, &PreparationParams::default(), &run);
+    assert!(matches!(refused, Err(Error::Memory { stage: "prepare", .. })));
     for preset in [Preset::Robust, Preset::Paper] {
         let params = preset.params().check().unwrap();
         let Err(Error::Memory { needed, available, advice, .. }) = robust_graph(&points, &params, &run)

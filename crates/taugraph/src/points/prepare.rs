@@ -3,6 +3,7 @@
 use super::pca::{PcaModel, principal_components};
 use super::{Points, check_shape};
 use crate::error::{Error, Result};
+use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 
 /// How each column is brought to a common scale.
@@ -87,8 +88,10 @@ pub fn prepare(
     run: &Run<'_>,
 ) -> Result<Preparation> {
     check_shape(values, n_columns)?;
-    run.stage("prepare", Some(n_columns as u64))?;
     let n_rows = values.len() / n_columns;
+    let estimate = |n: usize| memory_estimate(n, n_columns, params);
+    refuse_if_over(n_rows, run.memory_limit, estimate, "drop columns that are not needed")?;
+    run.stage("prepare", Some(n_columns as u64))?;
     if let Some(position) = values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (position / n_columns, position % n_columns);
         return Err(Error::NotFinite { row, column, value: values[position] });
@@ -132,6 +135,18 @@ pub fn prepare(
         }
     };
     Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
+}
+
+/// What the preparation holds beside the raw table: the scaled copy, and for principal components a centred copy, the
+/// rotated points and the eigenproblem of the smaller side.
+fn memory_estimate(n: usize, n_columns: usize, params: &PreparationParams) -> MemoryEstimate {
+    let (n, d) = (n as u64, n_columns as u64);
+    let mut stages = vec![("prepare", 8 * n * (d + 1))];
+    if let Some(components) = params.pca {
+        let side = n.min(d).min(2048);
+        stages.push(("principal components", 16 * n * d + 8 * n * components as u64 + 32 * side * side));
+    }
+    MemoryEstimate { stages }
 }
 
 /// `present` holds the column's cells that are not missing, at least two of them different.

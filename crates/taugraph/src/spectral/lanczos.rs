@@ -23,10 +23,9 @@ use crate::random::{Stage, Stream};
 /// Steps between two looks at the convergence.
 const STEPS: usize = 8;
 
-/// The best of the other pairs is known to lie below the wanted ones when its residual is this share of its distance from
-/// them. While it still rises towards them its residual is a good part of that distance: a third, on a torus whose fourfold
-/// eigenvalue had been found three times.
-const SURE: f64 = 0.02;
+/// The best of the other pairs is taken to lie below the wanted ones when its residual is this share of its distance from
+/// them: while it still rises towards them, its residual is of the size of that distance.
+const SURE: f64 = 0.1;
 
 /// Random directions tried before the basis is declared unusable.
 const TRIES: usize = 5;
