@@ -179,7 +179,8 @@ fn main() -> Outcome {
             let of_clusters = cluster::memory_estimate(n, n_edges, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
-            println!("estimated_bytes {}", of_graph.max(of_clusters));
+            // The graph is still there while it is clustered.
+            println!("estimated_bytes {}", of_graph + of_clusters);
             println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
             println!(
                 "components {}\nsolver {:?}",

@@ -27,6 +27,9 @@ const STEPS: usize = 8;
 /// them: while it still rises towards them, its residual is of the size of that distance.
 const SURE: f64 = 0.1;
 
+/// Steps after which a first look at the speed of convergence is worth something.
+const EARLY: usize = 24;
+
 /// Random directions tried before the basis is declared unusable.
 const TRIES: usize = 5;
 
@@ -38,6 +41,8 @@ pub(super) struct LanczosParams<'a> {
     pub tolerance: f64,
     /// Most applications of the operator.
     pub max_applications: usize,
+    /// Asked once early on, with the worst residual, whether another method would do better.
+    pub is_doubtful: &'a dyn Fn(f64) -> bool,
     /// Asked at every restart, with the worst residual and the applications so far, whether to give up.
     pub give_up: &'a dyn Fn(f64, usize) -> bool,
     /// Start vectors, column-major, as good as known; a random one is always added.
@@ -266,7 +271,9 @@ pub(super) fn largest(
         let complete = basis.waiting == 0;
         let converged = worst <= params.tolerance;
         let full = filled == size;
-        let hopeless = full && !converged && (params.give_up)(worst, applications);
+        let early = applications == filled && (EARLY..EARLY + STEPS).contains(&filled);
+        let hopeless = !converged
+            && ((early && (params.is_doubtful)(worst)) || (full && (params.give_up)(worst, applications)));
         let last = values[wanted - 1];
         // Values that rise mean that a pair had been missed: the search begins again with it. Nothing has been missed
         // once the best of the other pairs is known well enough to lie below the wanted ones, or to equal the last.

@@ -32,8 +32,8 @@ const SHIFT: f64 = 1e-10;
 const MOST_WORK: f64 = 1e11;
 /// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful: under a second.
 const CHEAP_WORK: f64 = 2e9;
-/// Worst residual after a first cycle of Lanczos from which on it looks doubtful.
-const DOUBTFUL: f64 = 1e-3;
+/// Worst residual after the first steps of Lanczos from which on it looks doubtful.
+const DOUBTFUL: f64 = 2e-2;
 
 /// Which method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -226,12 +226,14 @@ impl Search<'_> {
         operator: &dyn SymmetricOperator,
         what: Spectrum,
         max_applications: usize,
+        is_doubtful: &dyn Fn(f64) -> bool,
         give_up: &dyn Fn(f64, usize) -> bool,
     ) -> Result<LanczosResult> {
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: 0.25 * self.params.tolerance,
             max_applications,
+            is_doubtful,
             give_up,
             // The inverse converges from anything in fewer steps than a block of guesses would take.
             guesses: if what == Spectrum::Inverse { &[] } else { &self.guesses },
@@ -266,17 +268,16 @@ impl Search<'_> {
         let laplacian = self.laplacian;
         let limit =
             if automatic { self.params.max_applications.min(500) } else { self.params.max_applications };
+        let is_doubtful = |worst: f64| {
+            automatic && worst > DOUBTFUL && self.plan().is_some_and(|plan| plan.work() < CHEAP_WORK)
+        };
         let seen = RefCell::new(Vec::new());
         let give_up = |worst: f64, applications: usize| {
             let mut seen = seen.borrow_mut();
             seen.push(worst);
-            automatic
-                && (is_hopeless(&seen, self.params.tolerance, applications, limit)
-                    || (seen.len() == 1
-                        && worst > DOUBTFUL
-                        && self.plan().is_some_and(|plan| plan.work() < CHEAP_WORK)))
+            automatic && is_hopeless(&seen, self.params.tolerance, applications, limit)
         };
-        let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, limit, &give_up)?;
+        let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, limit, &is_doubtful, &give_up)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         Ok(found.vectors)
@@ -301,7 +302,7 @@ impl Search<'_> {
         let plan = self.plan.take().flatten().expect("it was found above");
         let Some(inverse) = plan.factorize() else { return Ok(None) };
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
-        let found = self.largest_of(&inverse, Spectrum::Inverse, limit, &|_, _| false)?;
+        let found = self.largest_of(&inverse, Spectrum::Inverse, limit, &|_| false, &|_, _| false)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| 1.0 / value - self.shift()).collect();
         Ok(Some(found.vectors))
@@ -312,7 +313,8 @@ impl Search<'_> {
         if self.estimates.len() <= self.wanted {
             // A first look at the spectrum.
             let laplacian = self.laplacian;
-            let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, 120, &|_, _| false)?;
+            let found =
+                self.largest_of(&Flipped(laplacian), Spectrum::Plain, 120, &|_| false, &|_, _| false)?;
             self.applications += found.applications;
             self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         }
@@ -325,7 +327,8 @@ impl Search<'_> {
                 self.estimates[beyond.min(self.estimates.len() - 1)],
             );
             let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
-            let found = self.largest_of(&filter, Spectrum::Filtered, left.min(400), &|_, _| false)?;
+            let found =
+                self.largest_of(&filter, Spectrum::Filtered, left.min(400), &|_| false, &|_, _| false)?;
             self.applications += found.applications * filter.degree();
             let n = self.laplacian.degrees().len();
             let vectors = rayleigh_ritz(self.laplacian, &found.vectors, n)?;
