@@ -58,6 +58,8 @@ pub(super) struct LanczosResult {
     /// Ritz vectors of the wanted ones, column-major.
     pub vectors: Vec<f64>,
     pub applications: usize,
+    /// Whether the search made sure that no larger pair was missed.
+    pub confirmed: bool,
 }
 
 /// Processed and waiting vectors.
@@ -271,9 +273,6 @@ pub(super) fn largest(
         let complete = basis.waiting == 0;
         let converged = worst <= params.tolerance;
         let full = filled == size;
-        let early = applications == filled && (EARLY..EARLY + STEPS).contains(&filled);
-        let hopeless = !converged
-            && ((early && (params.is_doubtful)(worst)) || (full && (params.give_up)(worst, applications)));
         let last = values[wanted - 1];
         // Values that rise mean that a pair had been missed: the search begins again with it. Nothing has been missed
         // once the best of the other pairs is known well enough to lie below the wanted ones, or to equal the last.
@@ -284,10 +283,20 @@ pub(super) fn largest(
         let confirmed = accepted.is_some()
             && filled > wanted
             && residuals[wanted] <= (SURE * (last - values[wanted])).max(params.tolerance * last.abs());
-        if (converged && (confirmed || complete)) || hopeless || applications >= params.max_applications {
+        let done = converged && (confirmed || complete);
+        // What the search is waiting for: the wanted pairs, or the one after them.
+        let pending = match accepted {
+            Some(_) if filled > wanted => residuals[wanted] / values[wanted].abs(),
+            _ => worst,
+        };
+        let early = (EARLY..EARLY + STEPS).contains(&applications);
+        let hopeless = !done
+            && ((early && (params.is_doubtful)(pending))
+                || (full && (params.give_up)(pending, applications)));
+        if done || hopeless || applications >= params.max_applications {
             basis.compress(leading(wanted), &values);
             basis.vectors.truncate(n * wanted);
-            return Ok(LanczosResult { values, vectors: basis.vectors, applications });
+            return Ok(LanczosResult { values, vectors: basis.vectors, applications, confirmed: done });
         }
         if converged && accepted.is_none() {
             // All residuals are negligible: drop what waits, and look for what the start vectors could not see.

@@ -30,8 +30,8 @@ const SHIFT: f64 = 1e-10;
 
 /// Most multiplications of a factorisation: some ten seconds.
 const MOST_WORK: f64 = 1e11;
-/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful: under a second.
-const CHEAP_WORK: f64 = 2e9;
+/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful: a second or two.
+const CHEAP_WORK: f64 = 5e9;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
 
@@ -93,6 +93,9 @@ pub struct EigenInfo {
     pub applications: usize,
     /// Connected components of the graph: the multiplicity of eigenvalue 0.
     pub n_components: usize,
+    /// Whether the method made sure that it missed no smaller pair. Without, every pair is still an eigenpair within the
+    /// tolerance.
+    pub confirmed: bool,
 }
 
 /// The smallest eigenpairs of a Laplacian, ascending. The random-walk kind gives those of the symmetric one.
@@ -145,12 +148,26 @@ fn find_smallest(
         guesses: Vec::new(),
         plan: OnceCell::new(),
     };
-    let (solver, vectors) = if search.wanted == 0 { (None, Vec::new()) } else { search.run_methods()? };
+    let found = match search.wanted {
+        0 => Found { solver: None, confirmed: true, vectors: Vec::new() },
+        _ => search.run_methods()?,
+    };
     let mut all = search.null;
-    all.extend(vectors);
+    all.extend(found.vectors);
     let (values, residuals) = measure(laplacian, &all);
-    let info = EigenInfo { solver, applications: search.applications, n_components: components.len() };
+    let info = EigenInfo {
+        solver: found.solver,
+        applications: search.applications,
+        n_components: components.len(),
+        confirmed: found.confirmed,
+    };
     Ok(Eigenpairs { values, vectors: all, residuals, info })
+}
+
+struct Found {
+    solver: Option<EigenSolver>,
+    confirmed: bool,
+    vectors: Vec<f64>,
 }
 
 struct Search<'a> {
@@ -171,7 +188,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run_methods(&mut self) -> Result<(Option<EigenSolver>, Vec<f64>)> {
+    fn run_methods(&mut self) -> Result<Found> {
         let n = self.laplacian.degrees().len();
         let small = n <= DENSE_NODES || 3 * (self.wanted + self.null.len() / n) >= n;
         let methods: &[EigenSolver] = match self.params.solver {
@@ -188,6 +205,7 @@ impl Search<'_> {
             self.guesses = guesses(self.laplacian, self.wanted + 1);
         }
         let mut best: Option<(usize, f64)> = None;
+        let mut unconfirmed = None;
         for &method in methods {
             let found = match method {
                 EigenSolver::Dense => Some(self.dense()?),
@@ -195,17 +213,29 @@ impl Search<'_> {
                 EigenSolver::ShiftInvert => self.shift_invert()?,
                 EigenSolver::Chebyshev => Some(self.chebyshev()?),
             };
-            let Some(vectors) = found else { continue };
-            let (_, residuals) = measure(self.laplacian, &vectors);
+            let Some(candidate) = found else { continue };
+            let (_, residuals) = measure(self.laplacian, &candidate.vectors);
             let tolerance = self.tolerance();
             let converged = residuals.iter().filter(|&&residual| residual <= tolerance).count();
             if converged == self.wanted {
-                return Ok((Some(method), vectors));
+                let found = Found {
+                    solver: Some(method),
+                    confirmed: candidate.confirmed,
+                    vectors: candidate.vectors,
+                };
+                if found.confirmed {
+                    return Ok(found);
+                }
+                // All residuals are fine, but a pair may have been missed: the next method decides.
+                unconfirmed = Some(found);
             }
             let worst = residuals.iter().copied().fold(0.0, f64::max);
             if best.is_none_or(|(count, _)| converged > count) {
                 best = Some((converged, worst));
             }
+        }
+        if let Some(found) = unconfirmed {
+            return Ok(found);
         }
         let (converged, residual) = best.unwrap_or((0, f64::INFINITY));
         Err(Error::EigenNotConverged {
@@ -242,7 +272,7 @@ impl Search<'_> {
         largest(operator, &self.null, &params, self.run)
     }
 
-    fn dense(&mut self) -> Result<Vec<f64>> {
+    fn dense(&mut self) -> Result<Candidate> {
         let n = self.laplacian.degrees().len();
         let bytes = 8 * 4 * (n as u64) * (n as u64);
         if let Some(available) = self.run.memory_limit.filter(|&limit| bytes > limit) {
@@ -260,10 +290,12 @@ impl Search<'_> {
         let null = columns_of(&self.null, n);
         multiply(matrix.as_mut(), Accum::Add, null, null.transpose(), 2.0 * self.laplacian.norm_bound());
         let (_, vectors) = symmetric_eigen(matrix.as_ref())?;
-        Ok((0..self.wanted).flat_map(|rank| vectors.col(rank).iter().copied().collect::<Vec<_>>()).collect())
+        let columns = (0..self.wanted).map(|rank| vectors.col(rank));
+        let vectors = columns.flat_map(|column| column.iter().copied().collect::<Vec<_>>()).collect();
+        Ok(Candidate { vectors, confirmed: true })
     }
 
-    fn lanczos(&mut self) -> Result<Vec<f64>> {
+    fn lanczos(&mut self) -> Result<Candidate> {
         let automatic = self.params.solver == SolverChoice::Automatic;
         let laplacian = self.laplacian;
         let limit =
@@ -280,7 +312,7 @@ impl Search<'_> {
         let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, limit, &is_doubtful, &give_up)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
-        Ok(found.vectors)
+        Ok(found.into())
     }
 
     /// The pattern of the factorisation, found once.
@@ -292,7 +324,7 @@ impl Search<'_> {
         SHIFT * self.laplacian.norm_bound()
     }
 
-    fn shift_invert(&mut self) -> Result<Option<Vec<f64>>> {
+    fn shift_invert(&mut self) -> Result<Option<Candidate>> {
         let fits = |plan: &Plan| {
             plan.work() <= MOST_WORK && self.run.memory_limit.is_none_or(|limit| plan.bytes() <= limit / 2)
         };
@@ -305,11 +337,11 @@ impl Search<'_> {
         let found = self.largest_of(&inverse, Spectrum::Inverse, limit, &|_| false, &|_, _| false)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| 1.0 / value - self.shift()).collect();
-        Ok(Some(found.vectors))
+        Ok(Some(found.into()))
     }
 
     /// Filters by what is known of the spectrum so far, and again with what that showed.
-    fn chebyshev(&mut self) -> Result<Vec<f64>> {
+    fn chebyshev(&mut self) -> Result<Candidate> {
         if self.estimates.len() <= self.wanted {
             // A first look at the spectrum.
             let laplacian = self.laplacian;
@@ -335,7 +367,7 @@ impl Search<'_> {
             let (values, residuals) = measure(self.laplacian, &vectors);
             let spent = self.applications + 400 >= self.params.max_applications || round == 4;
             if spent || residuals.iter().all(|&residual| residual <= self.tolerance()) {
-                return Ok(vectors);
+                return Ok(Candidate { vectors, confirmed: found.confirmed });
             }
             // Better estimates of the wanted values make a sharper filter.
             let width = self.estimates.len().min(values.len());
@@ -343,6 +375,18 @@ impl Search<'_> {
             self.estimates.sort_unstable_by(f64::total_cmp);
         }
         unreachable!("the rounds end")
+    }
+}
+
+/// What a method offers: vectors, and whether it made sure that none was missed.
+struct Candidate {
+    vectors: Vec<f64>,
+    confirmed: bool,
+}
+
+impl From<LanczosResult> for Candidate {
+    fn from(found: LanczosResult) -> Self {
+        Self { vectors: found.vectors, confirmed: found.confirmed }
     }
 }
 
