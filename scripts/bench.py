@@ -211,7 +211,7 @@ def main():
     text = [
         "# Performance",
         "",
-        "Made by `make bench`; nothing here is typed by hand. Seconds are the shortest of several runs that took turns with the",
+        "Made by `make bench`. Seconds are the shortest of several runs that took turns with the",
         "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
         "",
         f"{platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; numpy {version('numpy')}, scipy {version('scipy')}, scikit-learn {version('sklearn')}.",

@@ -24,7 +24,7 @@ const PARALLEL_PRODUCT: usize = 1 << 18;
 ///
 /// # Panics
 /// If `out` is not column-major: on processors with AVX2 but not AVX-512, faer 0.24.4 (private-gemm-x86 0.1.18 to
-/// 0.1.22) writes outside row-major destinations (found by a crash at 13×17×9; docs/decisions/0003).
+/// 0.1.22) writes outside row-major destinations (docs/decisions/0003 has the shapes).
 pub(crate) fn multiply(
     out: MatMut<'_, f64>,
     accum: Accum,

@@ -6,7 +6,7 @@
 
 use super::laplacian::{Laplacian, SymmetricOperator};
 
-/// Longest polynomial: beyond, rounding in the recurrence outweighs the gain.
+/// Longest polynomial, so that one application stays short.
 const MOST_DEGREE: usize = 600;
 
 /// T_m((cut + bound − 2L)/(bound − cut)), scaled to 1 at eigenvalue 0.

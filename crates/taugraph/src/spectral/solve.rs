@@ -23,14 +23,14 @@ use crate::error::{Error, Result, require};
 use crate::graph::Components;
 use crate::progress::Run;
 
-/// Up to this many nodes the dense eigenproblem is the fastest.
+/// Up to this many nodes the dense eigenproblem is solved at once; the border is a choice, not a measurement.
 const DENSE_NODES: usize = 300;
 /// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
 
-/// Most multiplications of a factorisation: some ten seconds.
+/// Most multiplications of a factorisation; at some 1e10 a second, ten seconds (an estimate).
 const MOST_WORK: f64 = 1e11;
-/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful: a second or two.
+/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful.
 const CHEAP_WORK: f64 = 5e9;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
