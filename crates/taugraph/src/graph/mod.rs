@@ -161,6 +161,11 @@ impl SparseGraph {
         self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
     }
 
+    /// Number of neighbours of `i`.
+    pub fn n_neighbors(&self, i: usize) -> usize {
+        (self.offsets[i + 1] - self.offsets[i]) as usize
+    }
+
     /// The weight between `i` and `j`, if there is an edge.
     pub fn weight(&self, i: usize, j: usize) -> Option<f64> {
         let entries = self.offsets[i] as usize..self.offsets[i + 1] as usize;

@@ -20,9 +20,6 @@ use crate::error::{Error, Result};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// Steps between two looks at the convergence.
-const STEPS: usize = 8;
-
 /// The best of the other pairs is taken to lie below the wanted ones when its residual is this share of its distance from
 /// them: while it still rises towards them, its residual is of the size of that distance.
 const SURE: f64 = 0.1;
@@ -39,6 +36,8 @@ pub(super) struct LanczosParams<'a> {
     pub wanted: usize,
     /// A pair is converged when its residual is below this share of its eigenvalue.
     pub tolerance: f64,
+    /// Steps between two looks at the convergence.
+    pub steps: usize,
     /// Most applications of the operator.
     pub max_applications: usize,
     /// Asked once early on, with the worst residual, whether another method would do better.
@@ -255,7 +254,7 @@ pub(super) fn largest(
     // The sum of the wanted values when all had converged, while a fresh start vector tries to do better.
     let mut accepted: Option<f64> = None;
     loop {
-        let goal = (basis.processed + STEPS).max(wanted + 2).min(size);
+        let goal = (basis.processed + params.steps).max(wanted + 2).min(size);
         while basis.processed < goal && basis.waiting > 0 {
             run.check()?;
             basis.step(operator)?;
@@ -289,7 +288,7 @@ pub(super) fn largest(
             Some(_) if filled > wanted => residuals[wanted] / values[wanted].abs(),
             _ => worst,
         };
-        let early = (EARLY..EARLY + STEPS).contains(&applications);
+        let early = (EARLY..EARLY + params.steps).contains(&applications);
         let hopeless = !done
             && ((early && (params.is_doubtful)(pending))
                 || (full && (params.give_up)(pending, applications)));

@@ -4,6 +4,7 @@ mod chebyshev;
 mod embedding;
 mod lanczos;
 mod laplacian;
+mod narrow;
 mod parts;
 mod shift_invert;
 mod solve;

@@ -3,7 +3,8 @@
 //! 1. Components first: the null space is known exactly and deflated, never found by an eigenvalue threshold.
 //! 2. Small problems: all pairs of the dense matrix.
 //! 3. Thick-restart Lanczos, given up early where the speed of convergence shows that the gap is too small.
-//! 4. Lanczos on the shift-inverted operator, where the symbolic factorisation fits.
+//! 4. Lanczos on the shift-inverted operator, where the symbolic factorisation fits. In long and narrow graphs, whose
+//!    gaps are small and whose factors are too, it comes first.
 //! 5. Lanczos under a Chebyshev filter, of growing degree.
 //!
 //! Whatever the method says, every pair is measured again: residual |L·u − λ·u|. Pairs above the tolerance are
@@ -16,6 +17,7 @@ use faer::{Accum, Mat};
 use super::chebyshev::ChebyshevFilter;
 use super::lanczos::{LanczosParams, LanczosResult, largest};
 use super::laplacian::{Flipped, Laplacian, SymmetricOperator};
+use super::narrow::band_work;
 use super::parts::guesses;
 use super::shift_invert::Plan;
 use crate::dense::{columns_of, columns_of_mut, dot, multiply, norm, symmetric_eigen};
@@ -28,6 +30,9 @@ const DENSE_NODES: usize = 300;
 /// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
 
+/// A graph is narrow if factorising it along its length takes at most this many multiplications for each edge: about the
+/// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
+const NARROW_WORK: f64 = 5000.0;
 /// Most multiplications of a factorisation; at some 1e10 a second, ten seconds (an estimate).
 const MOST_WORK: f64 = 1e11;
 /// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful.
@@ -145,7 +150,7 @@ fn find_smallest(
         run,
         applications: 0,
         estimates: Vec::new(),
-        guesses: Vec::new(),
+        guesses: OnceCell::new(),
         plan: OnceCell::new(),
     };
     let found = match search.wanted {
@@ -177,7 +182,7 @@ struct Search<'a> {
     /// Pairs wanted beside them.
     wanted: usize,
     /// Start vectors that are better than random ones.
-    guesses: Vec<f64>,
+    guesses: OnceCell<Vec<f64>>,
     /// Pattern of the factorisation, once it has been looked for.
     plan: OnceCell<Option<Plan>>,
     params: &'a EigenParams,
@@ -197,13 +202,13 @@ impl Search<'_> {
             SolverChoice::Only(EigenSolver::ShiftInvert) => &[EigenSolver::ShiftInvert],
             SolverChoice::Only(EigenSolver::Chebyshev) => &[EigenSolver::Chebyshev],
             SolverChoice::Automatic if small => &[EigenSolver::Dense],
+            SolverChoice::Automatic if self.is_narrow() => {
+                &[EigenSolver::ShiftInvert, EigenSolver::Lanczos, EigenSolver::Chebyshev]
+            }
             SolverChoice::Automatic => {
                 &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev]
             }
         };
-        if methods != [EigenSolver::Dense] {
-            self.guesses = guesses(self.laplacian, self.wanted + 1);
-        }
         let mut best: Option<(usize, f64)> = None;
         let mut unconfirmed = None;
         for &method in methods {
@@ -262,11 +267,16 @@ impl Search<'_> {
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: 0.25 * self.params.tolerance,
+            // The inverse converges in few steps, each of which is dear.
+            steps: if what == Spectrum::Inverse { 4 } else { 8 },
             max_applications,
             is_doubtful,
             give_up,
-            // The inverse converges from anything in fewer steps than a block of guesses would take.
-            guesses: if what == Spectrum::Inverse { &[] } else { &self.guesses },
+            // It does so from anything, sooner than it could take in a block of guesses.
+            guesses: match what {
+                Spectrum::Inverse => &[],
+                _ => self.guesses.get_or_init(|| guesses(self.laplacian, self.wanted + 1)),
+            },
             salt: what as u32,
         };
         largest(operator, &self.null, &params, self.run)
@@ -313,6 +323,12 @@ impl Search<'_> {
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         Ok(found.into())
+    }
+
+    /// Whether the graph is long and narrow.
+    fn is_narrow(&self) -> bool {
+        let graph = self.laplacian.graph();
+        band_work(graph) <= NARROW_WORK * graph.n_edges() as f64
     }
 
     /// The pattern of the factorisation, found once.

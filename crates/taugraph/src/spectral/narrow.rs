@@ -1,0 +1,124 @@
+//! How long and narrow a graph is: the work of factorising it along its length.
+//!
+//! Spirals, roads and curves of any kind are narrow: in breadth-first order from one of their ends every node meets only
+//! nodes of its own level and of the two beside it, and a factorisation fills no more than that band (Cuthill and McKee
+//! 1969; ends found as in George and Liu 1979). The same shapes have the small eigenvalue gaps at which plain Lanczos
+//! stalls. A few passes over the edges find out, where planning a factorisation costs as much as computing it.
+
+use crate::graph::SparseGraph;
+
+/// Most sweeps for an end of a component: each starts from the far end of the one before.
+const SWEEPS: usize = 4;
+
+/// Nodes in breadth-first order from `start`, and where each level begins, the end of the last one included.
+struct Levels {
+    nodes: Vec<usize>,
+    bounds: Vec<usize>,
+}
+
+impl Levels {
+    /// `seen` holds the sweep that saw each node last; `sweep` is a new one.
+    fn from(graph: &SparseGraph, start: usize, seen: &mut [u32], sweep: u32) -> Self {
+        seen[start] = sweep;
+        let mut levels = Levels { nodes: vec![start], bounds: vec![0, 1] };
+        while let [.., begin, end] = levels.bounds[..] {
+            for place in begin..end {
+                for (neighbor, _) in graph.row(levels.nodes[place]) {
+                    let neighbor = neighbor as usize;
+                    if seen[neighbor] != sweep {
+                        seen[neighbor] = sweep;
+                        levels.nodes.push(neighbor);
+                    }
+                }
+            }
+            if levels.nodes.len() == end {
+                break;
+            }
+            levels.bounds.push(levels.nodes.len());
+        }
+        levels
+    }
+
+    fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// A node of the last level with fewest neighbours.
+    fn far_end(&self, graph: &SparseGraph) -> usize {
+        let last = &self.nodes[self.bounds[self.len() - 1]..];
+        *last.iter().min_by_key(|&&node| (graph.n_neighbors(node), node)).expect("a level has nodes")
+    }
+
+    /// A row of a banded factor reaches back to the level before.
+    fn work(&self) -> f64 {
+        let sizes: Vec<f64> = self.bounds.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let before = std::iter::once(&0.0).chain(&sizes);
+        sizes.iter().zip(before).map(|(size, before)| size * (size + before).powi(2)).sum()
+    }
+}
+
+/// Multiplications of a Cholesky factorisation that fills the whole band, an upper bound.
+pub(super) fn band_work(graph: &SparseGraph) -> f64 {
+    let mut seen = vec![0; graph.n_nodes()];
+    let (mut sweep, mut work) = (0, 0.0);
+    for first in 0..graph.n_nodes() {
+        if seen[first] > 0 {
+            continue;
+        }
+        sweep += 1;
+        let mut levels = Levels::from(graph, first, &mut seen, sweep);
+        for _ in 1..SWEEPS {
+            sweep += 1;
+            let from_far = Levels::from(graph, levels.far_end(graph), &mut seen, sweep);
+            let grew = from_far.len() > levels.len();
+            levels = from_far;
+            if !grew {
+                break;
+            }
+        }
+        work += levels.work();
+    }
+    work
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+
+    fn work_of(n: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> f64 {
+        let edges = Edges::from_pairs(n, pairs.into_iter().collect::<Vec<_>>()).unwrap();
+        band_work(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap())
+    }
+
+    /// Whatever node the search begins with, it ends at an end: each row meets one node before it.
+    #[test]
+    fn a_shuffled_path_is_unrolled() {
+        let name = |place: usize| (place * 37 % 101) as u32;
+        let work = work_of(101, (1..101).map(|place| (name(place - 1), name(place))));
+        assert_eq!(work, 1.0 + 100.0 * 4.0);
+    }
+
+    #[test]
+    fn a_grid_is_crossed_along_its_length() {
+        let at = |row: u32, column: u32| row * 40 + column;
+        let along = (0..3).flat_map(|r| (1..40).map(move |c| (at(r, c - 1), at(r, c))));
+        let across = (1..3).flat_map(|r| (0..40).map(move |c| (at(r - 1, c), at(r, c))));
+        assert!(work_of(120, along.chain(across)) <= 120.0 * 36.0);
+    }
+
+    #[test]
+    fn components_add_up() {
+        assert_eq!(work_of(3, []), 3.0);
+        // A star is crossed from one leaf over the hub: levels of 1, 1 and 4 nodes.
+        let star = (1..6).map(|leaf| (0, leaf));
+        assert_eq!(work_of(6, star.clone()), 1.0 + 4.0 + 4.0 * 25.0);
+        assert_eq!(work_of(8, star.chain([(6, 7)])), 105.0 + 5.0);
+    }
+
+    #[test]
+    fn a_complete_graph_costs_what_a_dense_factor_costs() {
+        let pairs = (0..20u32).flat_map(|i| (0..i).map(move |j| (i, j)));
+        assert_eq!(work_of(20, pairs), 1.0 + 19.0 * 400.0);
+    }
+}
