@@ -18,6 +18,7 @@ use taugraph::distance::Metric;
 use taugraph::edges::Edges;
 use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
 use taugraph::graph::SparseGraph;
+use taugraph::labels::Labels;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::Preset;
@@ -42,7 +43,7 @@ fn read(path: &str) -> Result<Vec<f64>, std::io::Error> {
 fn read_points(path: &str) -> Result<LabeledPoints, Box<dyn std::error::Error>> {
     let all = read(path)?;
     let (n, d) = (all[0] as usize, all[1] as usize);
-    let labels = all[2 + n * d..].iter().map(|&label| label as u32).collect();
+    let labels = Labels::in_order_of_appearance(all[2 + n * d..].iter().map(|&label| label as u32));
     Ok(LabeledPoints { points: Points::new(all[2..2 + n * d].to_vec(), d)?, labels })
 }
 

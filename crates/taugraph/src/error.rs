@@ -89,6 +89,16 @@ pub enum Error {
         /// Entries received.
         received: usize,
     },
+    /// A label is not one of the classes.
+    #[error("row {row}: the label is {label}, but there are only {n_classes} classes, counted from 0")]
+    BadLabel {
+        /// The row.
+        row: usize,
+        /// Its label.
+        label: u32,
+        /// Classes that there are.
+        n_classes: usize,
+    },
     /// A precomputed distance is negative, infinite or NaN.
     #[error("the distance from {i} to {j} is {value}: distances must be finite and at least 0")]
     BadDistance {

@@ -5,6 +5,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::error::{Result, require};
+use crate::labels::Labels;
 use crate::points::Points;
 use crate::random::{Draws, Stage, Stream};
 
@@ -14,7 +15,7 @@ pub struct LabeledPoints {
     /// The points, in the units of their definition.
     pub points: Points,
     /// The group of each point.
-    pub labels: Vec<u32>,
+    pub labels: Labels,
 }
 
 /// How the points lie along a spiral's arm.
@@ -31,11 +32,12 @@ pub enum SpiralDensity {
 fn generate(
     shape: u32,
     groups: impl Iterator<Item = u32>,
+    n_groups: u32,
     seed: u64,
     place: impl Fn(u32, &mut Draws) -> Vec<f64>,
 ) -> Result<LabeledPoints> {
     let stream = Stream::new(seed, Stage::Generator);
-    let labels: Vec<u32> = groups.collect();
+    let labels = Labels::new(groups.collect(), n_groups as usize)?;
     let mut values = Vec::new();
     for (index, &group) in labels.iter().enumerate() {
         values.extend(place(group, &mut stream.at(index as u32, shape)));
@@ -52,7 +54,7 @@ fn equal_parts(n: usize, n_groups: u32) -> impl Iterator<Item = u32> {
 /// Two spirals, one turn each, π apart: t = 90° + 360°·u, point = ±(t cos t, −t sin t) + a uniform offset.
 pub fn two_spirals(n: usize, density: SpiralDensity, seed: u64) -> Result<LabeledPoints> {
     require(n >= 2, "points", n, "must be at least 2")?;
-    generate(1, equal_parts(n, 2), seed, |arm, draws| {
+    generate(1, equal_parts(n, 2), 2, seed, |arm, draws| {
         let sign = if arm == 0 { 1.0 } else { -1.0 };
         let u = draws.uniform();
         let (along, offset) = match density {
@@ -69,7 +71,7 @@ pub fn two_spirals(n: usize, density: SpiralDensity, seed: u64) -> Result<Labele
 /// times 10.
 pub fn pinwheel(n: usize, seed: u64) -> Result<LabeledPoints> {
     require(n >= 5, "points", n, "must be at least 5")?;
-    generate(2, equal_parts(n, 5), seed, |arm, draws| {
+    generate(2, equal_parts(n, 5), 5, seed, |arm, draws| {
         let (r, s) = (1.0 + 0.3 * draws.normal(), 0.1 * draws.normal());
         let angle = TAU * f64::from(arm) / 5.0 + 0.25 * r.exp();
         let (sin, cos) = angle.sin_cos();
@@ -81,7 +83,7 @@ pub fn pinwheel(n: usize, seed: u64) -> Result<LabeledPoints> {
 pub fn moons(n: usize, noise: f64, seed: u64) -> Result<LabeledPoints> {
     require(n >= 2, "points", n, "must be at least 2")?;
     require(noise >= 0.0 && noise.is_finite(), "noise", noise, "must be finite and at least 0")?;
-    generate(3, equal_parts(n, 2), seed, |moon, draws| {
+    generate(3, equal_parts(n, 2), 2, seed, |moon, draws| {
         let (sin, cos) = (PI * draws.uniform()).sin_cos();
         let (x, y) = if moon == 0 { (cos, sin) } else { (1.0 - cos, 0.5 - sin) };
         vec![x + noise * draws.normal(), y + noise * draws.normal()]
@@ -93,7 +95,7 @@ pub fn circles(n: usize, inner: f64, noise: f64, seed: u64) -> Result<LabeledPoi
     require(n >= 2, "points", n, "must be at least 2")?;
     require(inner > 0.0 && inner < 1.0, "inner radius", inner, "must be between 0 and 1")?;
     require(noise >= 0.0 && noise.is_finite(), "noise", noise, "must be finite and at least 0")?;
-    generate(4, equal_parts(n, 2), seed, |circle, draws| {
+    generate(4, equal_parts(n, 2), 2, seed, |circle, draws| {
         let (sin, cos) = (TAU * draws.uniform()).sin_cos();
         let radius = if circle == 0 { 1.0 } else { inner };
         vec![radius * cos + noise * draws.normal(), radius * sin + noise * draws.normal()]
@@ -121,7 +123,7 @@ pub fn uneven_blobs(n: usize, n_columns: usize, n_blobs: u32, seed: u64) -> Resu
         })
         .collect();
     let group = |index: usize| ends.iter().position(|&end| index < end).expect("the last end is n") as u32;
-    generate(5, (0..n).map(group), seed, |blob, draws| {
+    generate(5, (0..n).map(group), n_blobs, seed, |blob, draws| {
         let (center, deviation) = &blobs[blob as usize];
         center.iter().map(|c| c + deviation * draws.normal()).collect()
     })
@@ -162,10 +164,8 @@ mod tests {
         for (data, groups) in all {
             let data = data.unwrap();
             assert_eq!((data.points.len(), data.labels.len()), (300, 300));
-            let mut names = data.labels.clone();
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names, (0..groups).collect::<Vec<_>>());
+            assert_eq!(data.labels.n_classes(), groups);
+            assert!(data.labels.sizes().iter().all(|&size| size > 0));
         }
         assert!(two_spirals(1, SpiralDensity::UniformAngle, 0).is_err());
         assert!(uneven_blobs(5, 2, 4, 0).is_err());

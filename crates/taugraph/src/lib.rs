@@ -18,7 +18,7 @@
 //! 10. [`spectral`]: eigenpairs and embedding;
 //! 11. [`cluster`]: clusters, their number and their stability.
 //!
-//! Beside them stand [`metrics`] and [`generators`], below them [`random`], [`progress`], [`memory`] and [`error`].
+//! Beside them stand [`labels`], [`metrics`] and [`generators`], below them [`random`], [`progress`], [`memory`] and [`error`].
 //!
 //! ```
 //! use taugraph::cluster::{ClusterParams, spectral_clustering};
@@ -57,6 +57,7 @@ pub mod edges;
 pub mod error;
 pub mod generators;
 pub mod graph;
+pub mod labels;
 pub mod links;
 pub mod memory;
 pub mod metrics;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::labels::Labels;
 
 /// Joint counts of two labelings.
 #[derive(Debug, Clone)]
@@ -17,21 +18,14 @@ struct Contingency {
     n: f64,
 }
 
-/// Renumbers labels as 0, 1, … in the order of their values.
-fn compact(labels: &[u32]) -> (Vec<usize>, usize) {
-    let mut values = labels.to_vec();
-    values.sort_unstable();
-    values.dedup();
-    (labels.iter().map(|label| values.binary_search(label).expect("it is there")).collect(), values.len())
-}
-
 impl Contingency {
     fn new(a: &[u32], b: &[u32]) -> Result<Self> {
         check_lengths(a, b)?;
-        let ((a, n_rows), (b, n_columns)) = (compact(a), compact(b));
-        let (mut rows, mut columns) = (vec![0.0; n_rows], vec![0.0; n_columns]);
+        let (a, b) = (Labels::from_names(a).0, Labels::from_names(b).0);
+        let (mut rows, mut columns) = (vec![0.0; a.n_classes()], vec![0.0; b.n_classes()]);
         let mut joint: HashMap<(usize, usize), f64> = HashMap::new();
-        for (&i, &j) in a.iter().zip(&b) {
+        for (&i, &j) in a.iter().zip(b.iter()) {
+            let (i, j) = (i as usize, j as usize);
             rows[i] += 1.0;
             columns[j] += 1.0;
             *joint.entry((i, j)).or_default() += 1.0;
@@ -194,16 +188,14 @@ pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
         cost[j * size + i] = -count;
     }
     let matched = assignment(&cost, size);
-    let mut names = reference.to_vec();
-    names.sort_unstable();
-    names.dedup();
+    let (_, names) = Labels::from_names(reference);
     let unused: Vec<u32> =
         (0..=u32::MAX).filter(|label| names.binary_search(label).is_err()).take(size).collect();
-    let name = |cluster: usize| {
-        let row = matched[cluster];
+    let name = |&cluster: &u32| {
+        let row = matched[cluster as usize];
         names.get(row).copied().unwrap_or_else(|| unused[row - names.len()])
     };
-    Ok(compact(clusters).0.into_iter().map(name).collect())
+    Ok(Labels::from_names(clusters).0.iter().map(name).collect())
 }
 
 /// The column assigned to each row so that the sum of a square cost matrix is least.
@@ -267,13 +259,13 @@ pub fn accuracy(truth: &[u32], predicted: &[u32]) -> Result<f64> {
 /// Mean over the true classes of the share of their points that got the right label.
 pub fn balanced_accuracy(truth: &[u32], predicted: &[u32]) -> Result<f64> {
     check_lengths(truth, predicted)?;
-    let (classes, n_classes) = compact(truth);
-    let (mut right, mut all) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+    let (classes, _) = Labels::from_names(truth);
+    let mut right = vec![0.0; classes.n_classes()];
     for ((&class, t), p) in classes.iter().zip(truth).zip(predicted) {
-        all[class] += 1.0;
-        right[class] += f64::from(u8::from(t == p));
+        right[class as usize] += f64::from(u8::from(t == p));
     }
-    Ok(right.iter().zip(&all).map(|(r, a)| r / a).sum::<f64>() / n_classes as f64)
+    let shares = right.iter().zip(classes.sizes()).map(|(right, size)| right / size as f64);
+    Ok(shares.sum::<f64>() / classes.n_classes() as f64)
 }
 
 #[cfg(test)]

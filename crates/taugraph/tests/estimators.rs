@@ -207,7 +207,6 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
         AutoEncoder { hidden: vec![0], ..quick_net() },
         AutoEncoder { loss: Loss::Huber { kappa: 0.0 }, ..quick_net() },
         AutoEncoder { max_epochs: 0, ..quick_net() },
-        AutoEncoder { activation: Activation::Softplus, ..quick_net() },
         AutoEncoder { weight_decay: f64::NAN, ..quick_net() },
         AutoEncoder { optimizer: Optimizer::Adam { learning_rate: -1.0, batch: 10 }, ..quick_net() },
         AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 0 }, ..quick_net() },

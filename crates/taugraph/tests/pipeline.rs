@@ -118,7 +118,7 @@ proptest! {
         let values: Vec<f64> = (0..side * side).flat_map(|i| [(i % side) as f64, (i / side) as f64]).collect();
         let robust = graph_of(&space(values, 2), Preset::Robust.params()).unwrap();
         let found = spectral_clustering(&robust.graph, &ClusterParams::exactly(4), &Run::new(seed)).unwrap();
-        let mut names = found.labels.clone();
+        let mut names = found.labels.to_vec();
         names.sort_unstable();
         names.dedup();
         prop_assert_eq!(names, [0, 1, 2, 3]);
@@ -222,7 +222,7 @@ fn bad_input_is_refused_with_its_numbers() {
     );
     let graph = graph_of(&space(random_values(30, 2, 1), 2), Preset::Robust.params()).unwrap().graph;
     let clusters =
-        |k| spectral_clustering(&graph, &ClusterParams::exactly(k), &Run::new(0)).map(|c| c.n_clusters);
+        |k| spectral_clustering(&graph, &ClusterParams::exactly(k), &Run::new(0)).map(|c| c.n_clusters());
     assert_eq!(clusters(31), Err(Error::TooManyClusters { clusters: 31, distinct: 30 }));
     assert!(matches!(clusters(0), Err(Error::Parameter { .. })));
     assert_eq!(clusters(1), Ok(1));
@@ -251,7 +251,7 @@ fn pieces_as_the_user_chooses() {
         let too_few = cluster(pieces, ClusterCount::Exactly(2)).unwrap_err();
         assert_eq!(too_few, Error::FewerClustersThanComponents { clusters: 2, components: 3 });
     }
-    assert_eq!(cluster(PiecePolicy::Link, ClusterCount::Exactly(2)).unwrap().n_clusters, 2);
+    assert_eq!(cluster(PiecePolicy::Link, ClusterCount::Exactly(2)).unwrap().n_clusters(), 2);
     // Five clusters: no cluster spans two rings.
     let five = cluster(PiecePolicy::Separately, ClusterCount::Exactly(5)).unwrap();
     for label in 0..5u32 {
@@ -260,7 +260,7 @@ fn pieces_as_the_user_chooses() {
         assert!(!rings.is_empty() && rings.iter().all(|ring| *ring == rings[0]));
     }
     for pieces in [PiecePolicy::Link, PiecePolicy::Separately] {
-        assert_eq!(cluster(pieces, ClusterCount::default()).unwrap().n_clusters, 3, "{pieces:?}");
+        assert_eq!(cluster(pieces, ClusterCount::default()).unwrap().n_clusters(), 3, "{pieces:?}");
     }
 }
 
@@ -277,7 +277,7 @@ fn the_number_of_clusters_is_found() {
         let d = data.points.n_columns();
         let robust = graph_of(&space(data.points.values().to_vec(), d), Preset::Robust.params()).unwrap();
         let found = spectral_clustering(&robust.graph, &ClusterParams::default(), &Run::new(0)).unwrap();
-        assert_eq!(found.n_clusters, expected, "{:?}", found.eigengap);
+        assert_eq!(found.n_clusters(), expected, "{:?}", found.eigengap);
         assert_eq!(nmi(&data.labels, &found.labels).unwrap(), 1.0);
     }
 }
@@ -404,7 +404,7 @@ fn many_pieces_are_many_clusters() {
         for pieces in [PiecePolicy::Link, PiecePolicy::Together, PiecePolicy::Separately] {
             let params = ClusterParams { pieces, laplacian, ..Default::default() };
             let found = spectral_clustering(&graph, &params, &Run::new(0)).unwrap();
-            assert_eq!(found.n_clusters, 20, "{pieces:?}, {laplacian:?}");
+            assert_eq!(found.n_clusters(), 20, "{pieces:?}, {laplacian:?}");
         }
     }
     let most = ClusterParams { clusters: ClusterCount::Automatic { most: usize::MAX }, ..Default::default() };

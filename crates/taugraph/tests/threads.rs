@@ -1,7 +1,7 @@
 //! The same seed gives the same bits on any number of threads.
 
 use taugraph::cluster::{ClusterParams, StabilityParams, spectral_clustering, stability};
-use taugraph::distance::Metric;
+use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, two_spirals, uneven_blobs};
 use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
@@ -108,4 +108,37 @@ fn large_enough_for_every_parallel_path() {
         2,
         SolverChoice::Only(EigenSolver::ShiftInvert),
     );
+}
+
+/// Preparation with principal components, and every kind of space.
+#[test]
+fn other_spaces() {
+    let blobs = uneven_blobs(400, 30, 4, 3).unwrap();
+    let params = Preset::Robust.params().check().unwrap();
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let run = Run::new(4);
+            let preparation = PreparationParams { pca: Some(5), ..PreparationParams::default() };
+            let points = prepare(blobs.points.values(), 30, &preparation, &run).unwrap().points;
+            let mut bits: Vec<u64> = points.values().iter().map(|value| value.to_bits()).collect();
+            let wide = || blobs.points.clone();
+            let city = Space::from_points(wide(), Metric::Manhattan).unwrap();
+            let n = wide().len();
+            let all = (0..n * n).map(|at| city.distance(at / n, at % n)).collect();
+            for space in [
+                Space::from_points(points, Metric::Euclidean).unwrap(),
+                Space::from_points(wide(), Metric::Cosine).unwrap(),
+                Space::Distances(DistanceMatrix::new(all, n).unwrap()),
+                city,
+            ] {
+                let graph = robust_graph(&space, &params, &run).unwrap().graph;
+                bits.extend(graph.ids().iter().map(|&id| u64::from(id)));
+                bits.extend(graph.weights().iter().map(|weight| weight.to_bits()));
+            }
+            bits
+        })
+    };
+    let one = on(1);
+    assert!(on(2) == one && on(4) == one);
 }

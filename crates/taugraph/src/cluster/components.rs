@@ -3,10 +3,11 @@
 //! The pieces' eigenvalues together are those of the whole graph, so the smallest ones say how many clusters each
 //! piece gets: one for its eigenvalue 0, and one more for each further eigenvalue among the smallest.
 
-use super::kmeans::{appearance_order, kmeans};
+use super::kmeans::kmeans;
 use super::{ClusterCount, ClusterParams, Clustering, Eigengap};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
+use crate::labels::Labels;
 use crate::progress::Run;
 use crate::spectral::{Embedding, EmbeddingRows, Laplacian, embed};
 
@@ -69,9 +70,9 @@ pub(super) fn cluster_separately(
     for ((nodes, embedding), &share) in pieces.iter().zip(&embeddings).zip(&shares) {
         let own = embedding.truncated(share, params.rows);
         let of_piece = kmeans(&own.coordinates, share, share, &params.kmeans, run)?.labels;
-        nodes.iter().zip(of_piece).for_each(|(&node, label)| labels[node as usize] = used + label);
+        nodes.iter().zip(of_piece.iter()).for_each(|(&node, label)| labels[node as usize] = used + label);
         used += share as u32;
     }
-    let labels = appearance_order(&labels);
-    Ok(Clustering { labels, n_clusters, embedding: None, eigengap, n_components, links: Vec::new() })
+    let labels = Labels::in_order_of_appearance(labels);
+    Ok(Clustering { labels, embedding: None, eigengap, n_components, links: Vec::new() })
 }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
+use crate::labels::Labels;
 use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
@@ -39,7 +40,7 @@ impl KMeansParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeans {
     /// Group of each point: 0, 1, … in the order of their first points; every group has a point.
-    pub labels: Vec<u32>,
+    pub labels: Labels,
     /// Centre of each group, row-major.
     pub centers: Vec<f64>,
     /// Summed squared distance of the points to their centres.
@@ -121,6 +122,7 @@ impl Problem<'_> {
             self.move_centers(&labels, &mut centers);
             let converged = before - inertia <= params.tolerance * inertia;
             if converged || round == params.max_rounds {
+                let labels = Labels::new(labels, self.k)?;
                 return Ok(KMeans { labels, centers, inertia, rounds: round, converged });
             }
         }
@@ -224,28 +226,13 @@ impl Problem<'_> {
 
 /// Renames the groups by their first points.
 fn in_order_of_appearance(found: KMeans, n_columns: usize) -> KMeans {
-    let labels = appearance_order(&found.labels);
+    let labels = Labels::in_order_of_appearance(found.labels.iter());
     let mut centers = vec![0.0; found.centers.len()];
-    for (&new, &old) in labels.iter().zip(&found.labels) {
+    for (&new, &old) in labels.iter().zip(found.labels.iter()) {
         let (to, from) = (new as usize * n_columns, old as usize * n_columns);
         centers[to..to + n_columns].copy_from_slice(&found.centers[from..from + n_columns]);
     }
     KMeans { labels, centers, ..found }
-}
-
-/// The same partition with labels 0, 1, … in the order of their first points.
-pub(super) fn appearance_order(labels: &[u32]) -> Vec<u32> {
-    let mut names: Vec<Option<u32>> = vec![None; labels.iter().max().map_or(0, |&most| most as usize + 1)];
-    let mut next = 0;
-    labels
-        .iter()
-        .map(|&label| {
-            *names[label as usize].get_or_insert_with(|| {
-                next += 1;
-                next - 1
-            })
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -257,7 +244,7 @@ mod tests {
     fn obvious_groups_are_found() {
         let points = [0.0, 0.1, 10.0, 10.1, 20.0, 0.2];
         let found = kmeans(&points, 1, 3, &KMeansParams::default(), &Run::new(1)).unwrap();
-        assert_eq!(found.labels, [0, 0, 1, 1, 2, 0]);
+        assert_eq!(found.labels[..], [0, 0, 1, 1, 2, 0]);
         assert!(found.converged);
         assert!((found.centers[0] - 0.1).abs() < 1e-12);
     }
@@ -288,7 +275,7 @@ mod tests {
             let found = kmeans(&points, 1, k, &KMeansParams::default(), &Run::new(seed)).unwrap();
             for group in 0..k as u32 {
                 let members: Vec<f64> =
-                    points.iter().zip(&found.labels).filter(|(_, l)| **l == group).map(|(p, _)| *p).collect();
+                    points.iter().zip(found.labels.iter()).filter(|(_, l)| **l == group).map(|(p, _)| *p).collect();
                 prop_assert!(!members.is_empty());
                 let mean = members.iter().sum::<f64>() / members.len() as f64;
                 prop_assert!((mean - found.centers[group as usize]).abs() < 1e-9);

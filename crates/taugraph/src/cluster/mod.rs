@@ -11,6 +11,7 @@ pub use stability::{Stability, StabilityParams, stability};
 
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
+use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
@@ -91,9 +92,7 @@ impl ClusterParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clustering {
     /// Cluster of each node: 0, 1, … in the order of their first nodes; every cluster has a node.
-    pub labels: Vec<u32>,
-    /// Number of clusters.
-    pub n_clusters: usize,
+    pub labels: Labels,
     /// The embedding that was grouped; `None` when pieces were clustered separately.
     pub embedding: Option<Embedding>,
     /// The smallest eigenvalues with their gaps: as many as clusters, or all considered where the number was sought.
@@ -102,6 +101,13 @@ pub struct Clustering {
     pub n_components: usize,
     /// Links added here because the graph came in pieces.
     pub links: Vec<Link>,
+}
+
+impl Clustering {
+    /// Number of clusters.
+    pub fn n_clusters(&self) -> usize {
+        self.labels.n_classes()
+    }
 }
 
 /// Clusters the nodes of a graph by its Laplacian's smallest eigenvectors; exactly as many clusters as asked for, or
@@ -156,7 +162,7 @@ fn whole(
     };
     let embedding = all.truncated(n_clusters, params.rows);
     let labels = kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels;
-    Ok(Clustering { labels, n_clusters, embedding: Some(embedding), eigengap, n_components, links })
+    Ok(Clustering { labels, embedding: Some(embedding), eigengap, n_components, links })
 }
 
 /// What clustering a graph of `n` nodes will hold at each stage; a factorisation asks for more only if there is

@@ -53,7 +53,8 @@ pub fn stability(
     let edges = robust.stochastic.edges();
     let affinity = local_affinity(graph_params.affinity, &robust.scales, edges, &robust.distances);
     let draws = Realizations::new(&robust.stochastic, run.seed, Stage::Stability);
-    let exactly = ClusterParams { clusters: ClusterCount::Exactly(clustering.n_clusters), ..*cluster_params };
+    let exactly =
+        ClusterParams { clusters: ClusterCount::Exactly(clustering.n_clusters()), ..*cluster_params };
     let links: Vec<(u32, u32, f64)> = robust.links.iter().map(|link| (link.i, link.j, link.weight)).collect();
     let mut of_draws = Vec::with_capacity(params.draws);
     let mut agreements = vec![0u32; clustering.labels.len()];
@@ -69,7 +70,7 @@ pub fn stability(
         let labels = spectral_clustering(&graph, &exactly, run)?.labels;
         of_draws.push(ari(&clustering.labels, &labels)?);
         let matched = match_labels(&clustering.labels, &labels)?;
-        for ((count, own), other) in agreements.iter_mut().zip(&clustering.labels).zip(&matched) {
+        for ((count, own), other) in agreements.iter_mut().zip(clustering.labels.iter()).zip(&matched) {
             *count += u32::from(own == other);
         }
     }

@@ -7,9 +7,10 @@
 //! Non-candidates enter as similarity 0. The rows pass through the net in batches, so memory is linear in edges
 //! and parameters; time is N²·P for each epoch. The reconstruction of an edge is the mean of Ŵ_ij and Ŵ_ji.
 
+use super::activation::Activation;
 use super::loss::Loss;
 use super::matrix::AffinityMatrix;
-use super::network::{Activation, Architecture, Biases, DecoderWeights, Network, Objective, Scratch};
+use super::network::{Architecture, Biases, DecoderWeights, Network, Objective, Scratch};
 use super::optimize::{Optimizer, Problem, Stopping, minimize};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
@@ -178,8 +179,6 @@ impl ConditionalQuantiles for AutoEncoder {
             format!("{:?}", self.hidden),
             "must name at least one layer, each of at least one unit",
         )?;
-        let softplus = self.activation == Activation::Softplus;
-        require(!softplus, "activation", "softplus", "must be sigmoid, tanh, relu or identity")?;
         if let Loss::Huber { kappa } = self.loss {
             require(kappa > 0.0 && kappa.is_finite(), "kappa", kappa, "must be finite and above 0")?;
         }

@@ -4,6 +4,7 @@
 //! convention a *higher* τ gives a *lower* reconstruction Ŵ_τ, so edges vanish as τ grows; an edge that
 //! persists up to a high τ is similar also to the neighbourhoods of its ends. [`loss`] has the details.
 
+mod activation;
 mod autoencoder;
 mod control;
 mod crossing;
@@ -14,12 +15,13 @@ mod neighborhood;
 mod network;
 mod optimize;
 
+pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
 pub use control::{Certain, Identity};
 pub use crossing::{crossing_rate, rearrange};
 pub use factorization::Factorization;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
-pub use network::{Activation, Biases, DecoderWeights};
+pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
 
 use crate::affinity::Similarities;
