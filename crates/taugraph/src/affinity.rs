@@ -6,6 +6,11 @@ use crate::scale::LocalScales;
 
 /// The exponent of the affinity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum AffinityKind {
     /// w = exp(−d²/(σ_i σ_j)), as Zelnik-Manor and Perona define it; does not change with the unit of length.
     #[default]

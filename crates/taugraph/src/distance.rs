@@ -7,6 +7,11 @@ use crate::points::check_count;
 
 /// Distance between two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Metric {
     /// √Σ(a − b)².
     #[default]

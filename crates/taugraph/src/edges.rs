@@ -23,6 +23,11 @@ pub struct Edges {
 
 /// How directed neighbours become undirected edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Symmetrize {
     /// An edge where either is a neighbour of the other.
     #[default]

@@ -12,6 +12,11 @@ use crate::stochastic::{Probability, RobustScale};
 
 /// Which pairs may become edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum CandidatePairs {
     /// Every pair: memory grows with N².
     All,
@@ -26,6 +31,11 @@ pub enum CandidatePairs {
 
 /// What the final graph weighs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum FinalAffinity {
     /// exp(−d²/(σ_iσ_j)) on every candidate, with the robust scales.
     Plain,
@@ -42,6 +52,11 @@ pub enum FinalAffinity {
 
 /// What becomes of a graph in several pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum LinkComponents {
     /// Weak links between them; see [`crate::links`].
     Weakly,
@@ -51,6 +66,7 @@ pub enum LinkComponents {
 
 /// Parameters of the robust graph (Algorithm 1). See [`Preset`] for sensible sets of them.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct GraphParams {
     /// Which pairs may become edges.
     pub candidates: CandidatePairs,

@@ -8,6 +8,11 @@ use crate::points::sorted_quantile;
 
 /// How the first scales are measured.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum FirstScale {
     /// σ_i = distance to the k-th neighbour (Zelnik-Manor and Perona 2004; they use 7).
     KthNeighbor(usize),

@@ -11,6 +11,7 @@ use crate::random::{Draws, Stage, Stream};
 
 /// Parameters of k-means.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct KMeansParams {
     /// Independent starts; the best result counts.
     pub restarts: usize,

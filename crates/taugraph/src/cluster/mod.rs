@@ -19,6 +19,11 @@ use crate::spectral::{EigenParams, Embedding, EmbeddingRows, Laplacian, Laplacia
 
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum ClusterCount {
     /// This many, exactly.
     Exactly(usize),
@@ -37,6 +42,11 @@ impl Default for ClusterCount {
 
 /// What to do with a graph in several pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum PiecePolicy {
     /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
     #[default]
@@ -51,6 +61,7 @@ pub enum PiecePolicy {
 
 /// Parameters of spectral clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ClusterParams {
     /// How many clusters.
     pub clusters: ClusterCount,

@@ -16,6 +16,7 @@ const ABSENT: f64 = 1e-6;
 
 /// Parameters of the stability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct StabilityParams {
     /// Realised graphs.
     pub draws: usize,

@@ -8,6 +8,11 @@ use crate::progress::Run;
 
 /// How each column is brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Standardize {
     /// Mean 0, standard deviation 1 (over n, as scikit-learn does).
     #[default]
@@ -22,6 +27,11 @@ pub enum Standardize {
 
 /// What happens to missing cells (NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Missing {
     /// The median of the column's other cells.
     #[default]
@@ -32,6 +42,7 @@ pub enum Missing {
 
 /// Choices of [`prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct PreparationParams {
     /// Scaling of the columns.
     pub standardize: Standardize,

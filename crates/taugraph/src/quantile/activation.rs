@@ -9,6 +9,11 @@ const CHUNK: usize = 8192;
 
 /// Elementwise non-linearity φ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Activation {
     /// 1/(1 + e^−z), the paper's.
     #[default]

@@ -23,6 +23,11 @@ const FULL_BATCH: usize = 128;
 
 /// How training begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Initialization {
     /// The first layer from the leading eigenvectors of W, the rest random.
     #[default]
@@ -33,6 +38,11 @@ pub enum Initialization {
 
 /// Where the training of the second and later τ begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum StartOfTau {
     /// At the solution for the τ before.
     #[default]
@@ -43,6 +53,11 @@ pub enum StartOfTau {
 
 /// How crossings are avoided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum NonCrossing {
     /// One net for each τ; the values of each edge are sorted afterwards.
     #[default]
@@ -55,6 +70,7 @@ pub enum NonCrossing {
 
 /// Parameters of the auto-encoder.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct AutoEncoder {
     /// Units of the encoder's layers, the code last; the decoder mirrors them. At most one less than the points.
     pub hidden: Vec<usize>,

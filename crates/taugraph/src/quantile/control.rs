@@ -7,6 +7,7 @@ use crate::progress::Run;
 
 /// Ŵ_τ = W: an edge persists at every τ or at none. What is left is a threshold on the affinities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Identity;
 
 impl ConditionalQuantiles for Identity {
@@ -39,6 +40,7 @@ impl ConditionalQuantiles for Identity {
 
 /// Every candidate edge is certain: p = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Certain;
 
 impl ConditionalQuantiles for Certain {

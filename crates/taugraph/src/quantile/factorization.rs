@@ -29,6 +29,7 @@ const BLOCK: usize = 128;
 
 /// Parameters of the factorisation.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Factorization {
     /// P; at most one less than the points.
     pub rank: usize,

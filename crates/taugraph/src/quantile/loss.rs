@@ -10,6 +10,11 @@
 
 /// Which loss measures the residuals.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Loss {
     /// q_τ; its derivative at 0 is taken as 1 − τ, as the paper's 1[r ≥ 0] has it.
     Check,

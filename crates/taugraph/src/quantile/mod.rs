@@ -30,7 +30,16 @@ use crate::progress::Run;
 
 /// An increasing list of quantiles between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Vec<f64>"))]
 pub struct Taus(Vec<f64>);
+
+impl TryFrom<Vec<f64>> for Taus {
+    type Error = Error;
+
+    fn try_from(taus: Vec<f64>) -> Result<Self> {
+        Taus::new(taus)
+    }
+}
 
 impl Taus {
     /// Checks the list.
@@ -71,6 +80,11 @@ impl Default for Taus {
 
 /// How the conditional quantiles are estimated.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Estimator {
     /// Empirical quantiles over the neighbourhoods of the edge's ends; the default.
     Neighborhood(Neighborhood),
@@ -159,6 +173,11 @@ pub struct Training {
 
 /// Why an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum StopReason {
     /// The loss no longer fell by more than the tolerance.
     Converged,

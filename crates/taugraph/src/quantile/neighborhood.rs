@@ -14,6 +14,11 @@ use crate::progress::Run;
 
 /// What of the pool is the persistence of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum PoolStatistic {
     /// The share above the threshold.
     #[default]
@@ -24,6 +29,11 @@ pub enum PoolStatistic {
 
 /// Whether the quantiles themselves are wanted, beside the persistence that follows from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum KeepReconstructions {
     /// Only the persistence: 8 bytes for each edge.
     #[default]
@@ -34,6 +44,7 @@ pub enum KeepReconstructions {
 
 /// Parameters of the neighbourhood estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Neighborhood {
     /// Neighbours of each end that enter the pool.
     pub pool: usize,

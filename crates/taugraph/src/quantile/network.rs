@@ -39,6 +39,11 @@ vectorized! {
 
 /// Whether the decoder has weights of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum DecoderWeights {
     /// The transposed weights of the encoder, as in the paper.
     #[default]
@@ -49,6 +54,11 @@ pub enum DecoderWeights {
 
 /// Whether layers have biases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Biases {
     /// One for each unit.
     #[default]

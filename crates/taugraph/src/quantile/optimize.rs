@@ -6,6 +6,11 @@ use crate::error::{Error, Result, require};
 
 /// How the parameters are fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Optimizer {
     /// Stochastic gradient descent with momentum: v ← m·v − rate·g, x ← x + v.
     Sgd {

@@ -10,6 +10,11 @@ use crate::progress::Run;
 
 /// What becomes of the eigenvectors' rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum EmbeddingRows {
     /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
     #[default]

@@ -10,6 +10,11 @@ const ROWS: usize = 512;
 
 /// Which Laplacian; D holds the degrees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum LaplacianKind {
     /// I − D^−½ W D^−½; eigenvalues in [0, 2].
     #[default]

@@ -42,6 +42,11 @@ const DOUBTFUL: f64 = 2e-2;
 
 /// Which method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum SolverChoice {
     /// The policy above.
     #[default]
@@ -52,6 +57,11 @@ pub enum SolverChoice {
 
 /// The methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum EigenSolver {
     /// All pairs of the dense matrix.
     Dense,
@@ -65,6 +75,7 @@ pub enum EigenSolver {
 
 /// Parameters of the eigensolvers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct EigenParams {
     /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
     pub tolerance: f64,

@@ -12,6 +12,11 @@ use crate::quantile::Quantiles;
 
 /// How persistence becomes probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum Probability {
     /// The paper's p = max(δ, 1 − β_τ̂/β_τ₁) (eq. prob), 0 for edges absent at the lowest τ.
     Decay {

@@ -11,6 +11,11 @@ use crate::scale::LocalScales;
 
 /// How the robust scale of a point follows from the stochastic graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub enum RobustScale {
     /// Median over R draws of the mean distance to the neighbours in the draw (Algorithm 1, steps 5 to 7). Draws
     /// in which the point has no neighbour do not count; if it never has one, its first scale stays.

@@ -1,0 +1,201 @@
+//! What can be wrong with a file, with the place and what to do about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in a file something is. Rows and lines are counted from 1, as editors do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text file, the header included.
+    Line(u64),
+    /// A row of data.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// Everything that stops a reader or a writer. `name` is the file, or `standard input`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file does not exist.
+    #[error("{name}: there is no such file")]
+    NotFound {
+        /// The file.
+        name: String,
+    },
+    /// A folder was given.
+    #[error("{name} is a folder; give a file")]
+    IsFolder {
+        /// The folder.
+        name: String,
+    },
+    /// The system refused to read.
+    #[error("{name} cannot be read: {source}")]
+    Read {
+        /// The file.
+        name: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Nothing in it.
+    #[error("{name} is empty")]
+    Empty {
+        /// The file.
+        name: String,
+    },
+    /// A header and nothing else.
+    #[error("{name} has a header, but no rows below it")]
+    NoRows {
+        /// The file.
+        name: String,
+    },
+    /// A row is longer or shorter than the first.
+    #[error(
+        "{name}, line {line}: {found} cells, but the first line has {expected}; if the cells look right, check the \
+         delimiter (--delimiter) and the quotes"
+    )]
+    Ragged {
+        /// The file.
+        name: String,
+        /// The line.
+        line: u64,
+        /// Cells found.
+        found: usize,
+        /// Cells of the first line.
+        expected: usize,
+    },
+    /// More columns than make sense.
+    #[error(
+        "{name}: the first line has {found} cells, more than the {most} columns that can be read; is the delimiter \
+         right, and are the points in rows?"
+    )]
+    TooManyColumns {
+        /// The file.
+        name: String,
+        /// Cells found.
+        found: usize,
+        /// The most that can be read.
+        most: usize,
+    },
+    /// Text where numbers are needed.
+    #[error("{name}, {place}, column '{column}': '{cell}' is not a number{hint}")]
+    NotANumber {
+        /// The file.
+        name: String,
+        /// Where.
+        place: Place,
+        /// Name of the column.
+        column: String,
+        /// What is there, shortened.
+        cell: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// An infinite number.
+    #[error("{name}, {place}, column '{column}': the value is infinite; replace it or leave the cell empty")]
+    Infinite {
+        /// The file.
+        name: String,
+        /// Where.
+        place: Place,
+        /// Name of the column.
+        column: String,
+    },
+    /// Text that is not UTF-8.
+    #[error("{name}, {place}: the text is not valid UTF-8; save the file as UTF-8")]
+    NotUtf8 {
+        /// The file.
+        name: String,
+        /// Where.
+        place: Place,
+    },
+    /// Two columns of one name.
+    #[error("{name}: two columns are called '{column}'; rename one of them")]
+    DuplicateColumn {
+        /// The file.
+        name: String,
+        /// The name.
+        column: String,
+    },
+    /// A column that is not there.
+    #[error("{name} has no column '{column}'; it has {known}")]
+    UnknownColumn {
+        /// The file.
+        name: String,
+        /// The column asked for.
+        column: String,
+        /// The columns that there are, shortened.
+        known: String,
+    },
+    /// A broken or unsupported file.
+    #[error("{name} is not a readable {format} file: {problem}")]
+    Malformed {
+        /// The file.
+        name: String,
+        /// The format that it should have.
+        format: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The name tells no format that fits.
+    #[error("{name}: no format fits this name; {advice}")]
+    UnknownFormat {
+        /// The file.
+        name: String,
+        /// The names that would do.
+        advice: &'static str,
+    },
+    /// A format that cannot hold this table.
+    #[error("{name}: {problem}")]
+    CannotHold {
+        /// The file.
+        name: String,
+        /// Why not.
+        problem: String,
+    },
+    /// The file could not be written; whatever was there before is unchanged.
+    #[error("{} cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("standard output cannot be written: {0}")]
+    Stdout(std::io::Error),
+}
+
+impl Error {
+    /// Whether the reader of our output has gone away, which is its right.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Error::Stdout(source) if source.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
+    /// Whether an output failed, and not an input.
+    pub fn is_output(&self) -> bool {
+        matches!(self, Error::Write { .. } | Error::Stdout(_) | Error::CannotHold { .. })
+    }
+}
+
+/// The first characters of a cell, for a message; control characters made visible.
+pub(crate) fn shortened(cell: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MOST)]);
+    let mut visible: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if text.chars().count() > MOST || cell.len() > 4 * MOST {
+        visible.push('…');
+    }
+    visible
+}

@@ -1,0 +1,301 @@
+//! Which format: on reading the first bytes tell, on writing the name.
+
+use std::io::{BufRead, Cursor, Read, Write};
+use std::path::Path;
+
+use bytes::Bytes;
+
+use crate::csv_table::read_csv;
+use crate::error::{Error, Result, shortened};
+use crate::matrix_market::{read_matrix_market, write_matrix_market};
+use crate::npy::{Array, read_npy, write_header};
+use crate::npz::{Archive, write_sparse_npz};
+use crate::output::Output;
+use crate::parquet_table::{read_parquet, write_parquet};
+use crate::source::{Source, open_file};
+use crate::sparse::SparseMatrix;
+use crate::table::{
+    Cells, MOST_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
+};
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Contents {
+    /// Rows and columns.
+    Table(Table),
+    /// A sparse matrix.
+    Sparse(SparseMatrix),
+}
+
+/// Reads a table (CSV and other delimited text, NPY, NPZ, Parquet) or a sparse matrix (scipy's NPZ, MatrixMarket).
+pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
+    let name = source.to_string();
+    let mut bytes = source.open()?;
+    let start = bytes.fill_buf().map_err(|error| source.unreadable(error))?;
+    if start.is_empty() {
+        return Err(Error::Empty { name });
+    }
+    if start.starts_with(b"\x93NUMPY") {
+        let array = read_npy(bytes, &name)?;
+        return table_of_array(array, &name, options).map(Contents::Table);
+    }
+    if start.starts_with(b"PK\x03\x04") {
+        let archive = Archive::open(Cursor::new(rest_of(bytes, source)?), &name)?;
+        return match archive.is_sparse() {
+            true => archive.sparse().map(Contents::Sparse),
+            false => table_of_archive(archive, &name, options).map(Contents::Table),
+        };
+    }
+    if start.starts_with(b"PAR1") {
+        // A file is read where it lies; anything else has to be in memory, because its end comes first.
+        return match source {
+            Source::File(path) if !source.is_compressed()? => {
+                read_parquet(open_file(path, &name)?, &name, options)
+            }
+            _ => read_parquet(Bytes::from(rest_of(bytes, source)?), &name, options),
+        }
+        .map(Contents::Table);
+    }
+    if start.starts_with(b"%%MatrixMarket") {
+        return read_matrix_market(bytes, &name).map(Contents::Sparse);
+    }
+    read_csv(bytes, &name, options).map(Contents::Table)
+}
+
+fn rest_of(mut bytes: Box<dyn BufRead>, source: &Source) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    bytes.read_to_end(&mut all).map_err(|error| source.unreadable(error))?;
+    Ok(all)
+}
+
+fn not_a_table(name: &str, problem: String) -> Error {
+    Error::Malformed { name: name.to_string(), format: "table", problem }
+}
+
+/// Rows and columns of an array; one axis is one column.
+fn table_shape(array: &Array, name: &str) -> Result<(usize, usize)> {
+    let (n_rows, n_columns) = match array.shape[..] {
+        [n] => (n, 1),
+        [n, d] => (n, d),
+        _ => return Err(not_a_table(name, format!("its shape is {:?}; two axes are needed", array.shape))),
+    };
+    if n_rows == 0 || n_columns == 0 {
+        return Err(Error::Empty { name: name.to_string() });
+    }
+    if n_columns > MOST_COLUMNS {
+        let name = name.to_string();
+        return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+    }
+    Ok((n_rows, n_columns))
+}
+
+fn table_of_array(array: Array, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+    let (_, n_columns) = table_shape(&array, name)?;
+    table_of_columns(vec![(array, numbered_names(n_columns))], name, options)
+}
+
+/// The only array with two axes, or the one named; arrays with one axis of the same length are columns beside it.
+fn table_of_archive<R: Read + std::io::Seek>(
+    mut archive: Archive<R>,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Table> {
+    let mut arrays = Vec::new();
+    for array in archive.arrays() {
+        arrays.push((array.clone(), archive.array(&array)?));
+    }
+    let is_main = |(array, held): &(String, Array)| match options.array {
+        Some(wanted) => array == wanted,
+        None => held.shape.len() == 2 || arrays.len() == 1,
+    };
+    let mains: Vec<usize> = (0..arrays.len()).filter(|&place| is_main(&arrays[place])).collect();
+    let [main] = mains[..] else {
+        let names: Vec<&str> = arrays.iter().map(|(array, _)| array.as_str()).collect();
+        let names = shortened(names.join(", ").as_bytes());
+        let problem = match options.array {
+            Some(wanted) => format!("it has no array '{wanted}', but {names}"),
+            None => {
+                format!("it holds {} arrays with two axes ({names}); choose one with --array", mains.len())
+            }
+        };
+        return Err(not_a_table(name, problem));
+    };
+    let (_, table) = arrays.swap_remove(main);
+    let (n_rows, n_columns) = table_shape(&table, name)?;
+    let mut parts = vec![(table, numbered_names(n_columns))];
+    arrays.retain(|(_, array)| array.shape == [n_rows]);
+    arrays.sort_by(|a, b| a.0.cmp(&b.0));
+    parts.extend(arrays.into_iter().map(|(array, held)| (held, vec![array])));
+    table_of_columns(parts, name, options)
+}
+
+/// Puts arrays of equally many rows side by side.
+fn table_of_columns(
+    parts: Vec<(Array, Vec<String>)>,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Table> {
+    let names: Vec<String> = parts.iter().flat_map(|(_, names)| names.clone()).collect();
+    check_names(name, &names)?;
+    let roles = (options.roles)(&names)?;
+    let mut table = Table::empty(name, names, &roles, None);
+    table.n_rows = parts[0].0.shape[0];
+    if parts.len() == 1 && roles.iter().all(|&role| role == Role::Number) {
+        // Nothing to rearrange: the array is the table.
+        table.values = parts.into_iter().next().expect("there is one").0.values;
+        return table.finish();
+    }
+    table.values = Vec::with_capacity(table.n_rows * table.n_numbers);
+    for row in 0..table.n_rows {
+        let cells = parts.iter().flat_map(|(array, names)| {
+            let width = names.len();
+            array.values[row * width..(row + 1) * width].iter().copied()
+        });
+        for (cell, column) in cells.zip(&mut table.columns) {
+            match &mut column.cells {
+                Cells::Numbers(_) => table.values.push(cell),
+                Cells::Texts(texts) => {
+                    texts.push(if cell.is_nan() { String::new() } else { cell.to_string() });
+                }
+                Cells::NotNumbers(..) | Cells::Skipped => {}
+            }
+        }
+    }
+    table.finish()
+}
+
+/// What names on writing stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Delimited text: comma, or tab.
+    Text(u8),
+    /// NumPy's array.
+    Npy,
+    /// Scipy's sparse matrix.
+    Npz,
+    /// Parquet.
+    Parquet,
+    /// MatrixMarket.
+    MatrixMarket,
+}
+
+impl Format {
+    /// By the extension, `.gz` and `.zst` left aside; standard output is CSV.
+    pub fn of(output: &Output) -> Option<Format> {
+        let Output::File(path) = output else { return Some(Format::Text(b',')) };
+        let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+        let inner = match extension(path)?.as_str() {
+            "gz" | "zst" => extension(Path::new(path.file_stem()?))?,
+            other => other.to_string(),
+        };
+        match inner.as_str() {
+            "csv" | "txt" => Some(Format::Text(b',')),
+            "tsv" | "tab" => Some(Format::Text(b'\t')),
+            "npy" => Some(Format::Npy),
+            "npz" => Some(Format::Npz),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "mtx" => Some(Format::MatrixMarket),
+            _ => None,
+        }
+    }
+}
+
+fn unknown(output: &Output, advice: &'static str) -> Error {
+    let name = match output {
+        Output::File(path) => path.display().to_string(),
+        Output::Stdout => "standard output".to_string(),
+    };
+    Error::UnknownFormat { name, advice }
+}
+
+const TABLE_NAMES: &str = "use .csv, .tsv, .parquet or .npy (text also with .gz or .zst)";
+const SPARSE_NAMES: &str = "use .npz or .mtx for a matrix, .csv, .tsv or .parquet for a list of edges";
+
+/// Whether the name stands for a format that holds tables; to be asked before the work begins.
+pub fn check_table_output(output: &Output) -> Result<()> {
+    match Format::of(output) {
+        Some(Format::Text(_) | Format::Npy | Format::Parquet) => output.check(),
+        _ => Err(unknown(output, TABLE_NAMES)),
+    }
+}
+
+/// Whether the name stands for a format that holds graphs.
+pub fn check_graph_output(output: &Output) -> Result<()> {
+    match Format::of(output) {
+        Some(Format::Npy) | None => Err(unknown(output, SPARSE_NAMES)),
+        Some(_) => output.check(),
+    }
+}
+
+/// Writes a table; the name says how.
+pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
+    match Format::of(output) {
+        Some(Format::Text(delimiter)) => output.write(|out| write_text(table, delimiter, out)),
+        Some(Format::Parquet) => output.write(|out| write_parquet(table, out)),
+        Some(Format::Npy) => {
+            let is_text = |column: &&NewColumn| matches!(column.cells, NewCells::Texts(_));
+            if let Some(column) = table.columns().iter().find(is_text) {
+                return Err(Error::CannotHold {
+                    name: match output {
+                        Output::File(path) => path.display().to_string(),
+                        Output::Stdout => "standard output".to_string(),
+                    },
+                    problem: format!(
+                        "NPY holds numbers, but '{}' is text; write .csv or .parquet",
+                        column.name
+                    ),
+                });
+            }
+            output.write(|out| write_npy(table, out))
+        }
+        _ => Err(unknown(output, TABLE_NAMES)),
+    }
+}
+
+/// Writes a symmetric matrix, or, for the formats of tables, what `edges` gives.
+pub fn write_graph(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, output: &Output) -> Result<()> {
+    match Format::of(output) {
+        Some(Format::Npz) => output.write(|out| write_sparse_npz(matrix, out)),
+        Some(Format::MatrixMarket) => output.write(|out| write_matrix_market(matrix, true, out)),
+        Some(Format::Text(_) | Format::Parquet) => write_table(&edges(), output),
+        _ => Err(unknown(output, SPARSE_NAMES)),
+    }
+}
+
+fn write_text(table: &NewTable, delimiter: u8, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    writer.write_record(table.columns().iter().map(|column| column.name.as_bytes()))?;
+    for row in 0..table.n_rows() {
+        for column in table.columns() {
+            match &column.cells {
+                NewCells::Integers(cells) => writer.write_field(cells[row].to_string())?,
+                // The shortest text that reads back as the same bits; a missing value is an empty cell.
+                NewCells::Numbers(cells) if cells[row].is_nan() => writer.write_field("")?,
+                NewCells::Numbers(cells) => writer.write_field(format!("{:?}", cells[row]))?,
+                NewCells::Texts(cells) => writer.write_field(&cells[row])?,
+            }
+        }
+        writer.write_record(None::<&[u8]>)?;
+    }
+    writer.flush()
+}
+
+fn write_npy(table: &NewTable, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
+    let (columns, n_rows) = (table.columns(), table.n_rows());
+    let shape = if columns.len() == 1 { vec![n_rows] } else { vec![n_rows, columns.len()] };
+    let all_whole = columns.iter().all(|column| matches!(column.cells, NewCells::Integers(_)));
+    let mut out = std::io::BufWriter::new(out);
+    write_header(&mut out, if all_whole { "<i8" } else { "<f8" }, &shape)?;
+    for row in 0..n_rows {
+        for column in columns {
+            let bytes = match &column.cells {
+                NewCells::Integers(cells) if all_whole => cells[row].to_le_bytes(),
+                NewCells::Integers(cells) => (cells[row] as f64).to_le_bytes(),
+                NewCells::Numbers(cells) => cells[row].to_le_bytes(),
+                NewCells::Texts(_) => unreachable!("refused before"),
+            };
+            out.write_all(&bytes)?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,34 @@
+//! Tables, arrays and sparse matrices from and to files. No algorithm lives here.
+//!
+//! Readers take untrusted bytes: they allocate no more than the file can fill, never panic, and name the line or row
+//! and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
+//!
+//! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
+//!   [`SparseMatrix`]; the first bytes tell which;
+//! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
+//! - [`Output`]: any file written whole or not at all.
+
+mod csv_table;
+mod delimiter;
+mod error;
+mod format;
+mod matrix_market;
+mod npy;
+mod npz;
+mod output;
+mod parquet_table;
+mod source;
+mod sparse;
+mod table;
+
+pub use csv_table::read_csv;
+pub use error::{Error, Place, Result};
+pub use format::{Contents, Format, check_graph_output, check_table_output, read, write_graph, write_table};
+pub use matrix_market::read_matrix_market;
+pub use npy::{Array, read_npy};
+pub use npz::{read_arrays, read_sparse_npz};
+pub use output::{Output, remove_unfinished};
+pub use parquet_table::read_parquet;
+pub use source::Source;
+pub use sparse::SparseMatrix;
+pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};

@@ -1,0 +1,317 @@
+//! NumPy's array files (format versions 1 to 3): numbers of every common type, in C or Fortran order.
+
+use std::io::{Read, Write};
+
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// A longer header is not one that numpy writes.
+const LONGEST_HEADER: usize = 1 << 20;
+/// Values read at once; a file that claims more than it holds is noticed before more memory is taken.
+const BLOCK: usize = 1 << 16;
+
+/// Numbers with a shape, in C order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// Length of each axis.
+    pub shape: Vec<usize>,
+    /// The values, the last axis fastest; whole numbers beyond 2⁵³ are rounded.
+    pub values: Vec<f64>,
+    /// Whether the file held whole numbers.
+    pub is_integer: bool,
+}
+
+/// How the values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Float,
+    Signed,
+    Unsigned,
+    Bool,
+    /// Text of fixed length in bytes, one number a character.
+    Bytes,
+    /// The same in UTF-32.
+    Unicode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Type {
+    kind: Kind,
+    bytes: usize,
+    is_big: bool,
+}
+
+/// Reads one array. `name` is for messages.
+pub fn read_npy(source: impl Read, name: &str) -> Result<Array> {
+    let (array, _) = read(source, name)?;
+    Ok(array)
+}
+
+/// The text of a zero-dimensional array of text, as scipy writes its formats.
+pub(crate) fn read_text(source: impl Read, name: &str) -> Result<String> {
+    let (array, kind) = read(source, name)?;
+    if !matches!(kind, Kind::Bytes | Kind::Unicode) {
+        return Err(malformed(name, "it holds numbers where a text is expected".into()));
+    }
+    let characters = array.values.iter().map(|&code| char::from_u32(code as u32).unwrap_or('?'));
+    Ok(characters.filter(|&character| character != '\0').collect())
+}
+
+fn malformed(name: &str, problem: String) -> Error {
+    Error::Malformed { name: name.to_string(), format: "NPY", problem }
+}
+
+fn read(mut source: impl Read, name: &str) -> Result<(Array, Kind)> {
+    let header = read_header(&mut source, name)?;
+    let unclear = || malformed(name, "its header is not the one of an array of numbers".into());
+    let text = entry(&header, "descr").ok_or_else(unclear)?;
+    let kind = parse_type(text).ok_or_else(|| {
+        malformed(
+            name,
+            format!(
+                "its type {} is not supported; save numbers (float64)",
+                crate::error::shortened(text.as_bytes())
+            ),
+        )
+    })?;
+    let is_fortran = entry(&header, "fortran_order").ok_or_else(unclear)?.starts_with("True");
+    let mut shape = parse_shape(entry(&header, "shape").ok_or_else(unclear)?).ok_or_else(unclear)?;
+    let is_text = matches!(kind.kind, Kind::Bytes | Kind::Unicode);
+    if is_text {
+        // Each character becomes a value.
+        let width = if kind.kind == Kind::Bytes { 1 } else { 4 };
+        shape.push(kind.bytes / width);
+    }
+    let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
+    let count = count.ok_or_else(|| malformed(name, format!("its shape {shape:?} is too large")))?;
+    let values = read_values(&mut source, name, kind, count)?;
+    let is_integer = matches!(kind.kind, Kind::Signed | Kind::Unsigned);
+    let values = if is_fortran && !is_text { in_c_order(&values, &shape) } else { values };
+    Ok((Array { shape, values, is_integer }, kind.kind))
+}
+
+fn read_header(source: &mut impl Read, name: &str) -> Result<String> {
+    let cut = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => malformed(name, "it ends within its header".into()),
+        _ => Error::Read { name: name.to_string(), source: error },
+    };
+    let mut start = [0; 8];
+    source.read_exact(&mut start).map_err(cut)?;
+    if &start[..6] != MAGIC {
+        return Err(malformed(name, "it does not begin like one".into()));
+    }
+    let length = if start[6] == 1 {
+        let mut bytes = [0; 2];
+        source.read_exact(&mut bytes).map_err(cut)?;
+        u16::from_le_bytes(bytes) as usize
+    } else {
+        let mut bytes = [0; 4];
+        source.read_exact(&mut bytes).map_err(cut)?;
+        u32::from_le_bytes(bytes) as usize
+    };
+    if length > LONGEST_HEADER {
+        return Err(malformed(name, format!("its header claims {length} bytes")));
+    }
+    let mut header = vec![0; length];
+    source.read_exact(&mut header).map_err(cut)?;
+    String::from_utf8(header).map_err(|_| malformed(name, "its header is not text".into()))
+}
+
+/// What follows `'key':` in the header, a Python dictionary.
+fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+    let after = [format!("'{key}'"), format!("\"{key}\"")]
+        .iter()
+        .find_map(|quoted| header.find(quoted.as_str()).map(|place| &header[place + quoted.len()..]))?;
+    Some(after.trim_start().strip_prefix(':')?.trim_start())
+}
+
+/// `'<f8'` and its like.
+fn parse_type(text: &str) -> Option<Type> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let inner = text[1..].split(quote).next()?;
+    let mut characters = inner.chars();
+    let order = characters.next()?;
+    let (is_big, kind) = match order {
+        '<' | '|' | '=' => (false, characters.next()?),
+        '>' => (true, characters.next()?),
+        _ => return None,
+    };
+    let bytes: usize = characters.as_str().parse().ok()?;
+    let kind = match (kind, bytes) {
+        ('f', 2 | 4 | 8) => Kind::Float,
+        ('i', 1 | 2 | 4 | 8) => Kind::Signed,
+        ('u', 1 | 2 | 4 | 8) => Kind::Unsigned,
+        ('b', 1) => Kind::Bool,
+        ('S', 1..=4096) => Kind::Bytes,
+        ('U', 1..=4096) => return Some(Type { kind: Kind::Unicode, bytes: 4 * bytes, is_big }),
+        _ => return None,
+    };
+    Some(Type { kind, bytes, is_big })
+}
+
+/// `(3, 4)`, `(3,)` or `()`.
+fn parse_shape(text: &str) -> Option<Vec<usize>> {
+    let inner = text.strip_prefix('(')?.split(')').next()?;
+    inner
+        .split(',')
+        .map(str::trim)
+        .filter(|length| !length.is_empty())
+        .map(|length| length.trim_end_matches('L').parse().ok())
+        .collect()
+}
+
+fn read_values(source: &mut impl Read, name: &str, kind: Type, count: usize) -> Result<Vec<f64>> {
+    let width = match kind.kind {
+        Kind::Bytes => 1,
+        Kind::Unicode => 4,
+        _ => kind.bytes,
+    };
+    let mut values = Vec::with_capacity(count.min(BLOCK));
+    let mut block = vec![0; width * BLOCK.min(count.max(1))];
+    while values.len() < count {
+        let part = &mut block[..width * BLOCK.min(count - values.len())];
+        source.read_exact(part).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                malformed(name, format!("its header says {count} values, but it ends before that many"))
+            }
+            _ => crate::source::unreadable(name, error),
+        })?;
+        values.extend(part.chunks_exact(width).map(|bytes| decode(bytes, kind)));
+    }
+    Ok(values)
+}
+
+fn decode(bytes: &[u8], kind: Type) -> f64 {
+    let mut little = [0u8; 8];
+    little[..bytes.len()].copy_from_slice(bytes);
+    if kind.is_big {
+        little[..bytes.len()].reverse();
+    }
+    let bits = u64::from_le_bytes(little);
+    let unused = 64 - 8 * bytes.len() as u32;
+    match (kind.kind, bytes.len()) {
+        (Kind::Float, 8) => f64::from_bits(bits),
+        (Kind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
+        (Kind::Float, _) => half(bits as u16),
+        (Kind::Signed, _) => ((bits << unused) as i64 >> unused) as f64,
+        _ => bits as f64,
+    }
+}
+
+/// IEEE half precision.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+/// From Fortran order (the first axis fastest).
+fn in_c_order(values: &[f64], shape: &[usize]) -> Vec<f64> {
+    let mut index = vec![0; shape.len()];
+    let mut strides = vec![1; shape.len()];
+    for axis in 1..shape.len() {
+        strides[axis] = strides[axis - 1] * shape[axis - 1];
+    }
+    (0..values.len())
+        .map(|_| {
+            let place: usize = index.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
+            for axis in (0..shape.len()).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+            values[place]
+        })
+        .collect()
+}
+
+/// Writes the header of an array in C order.
+pub(crate) fn write_header(out: &mut impl Write, kind: &str, shape: &[usize]) -> std::io::Result<()> {
+    let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let mut header =
+        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({}{comma}), }}", lengths.join(", "));
+    // The values begin at a multiple of 64 bytes.
+    let unpadded = MAGIC.len() + 4 + header.len() + 1;
+    header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    header.push('\n');
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(descr: &str, is_fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {
+        let order = if is_fortran { "True" } else { "False" };
+        let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+        let mut all = MAGIC.to_vec();
+        all.extend([1, 0]);
+        all.extend((header.len() as u16).to_le_bytes());
+        all.extend(header.as_bytes());
+        all.extend(bytes);
+        all
+    }
+
+    fn values(descr: &str, bytes: &[u8]) -> Vec<f64> {
+        let count = format!("({},)", bytes.len() / descr[2..].parse::<usize>().unwrap());
+        read_npy(&file(descr, false, &count, bytes)[..], "x").unwrap().values
+    }
+
+    #[test]
+    fn every_type_is_decoded() {
+        assert_eq!(values("<f8", &1.5f64.to_le_bytes()), [1.5]);
+        assert_eq!(values(">f8", &1.5f64.to_be_bytes()), [1.5]);
+        assert_eq!(values("<f4", &(-0.25f32).to_le_bytes()), [-0.25]);
+        assert_eq!(values("<f2", &[0x00, 0x3c, 0x01, 0x00]), [1.0, 2f64.powi(-24)]);
+        assert_eq!(values("<i2", &(-3i16).to_le_bytes()), [-3.0]);
+        assert_eq!(values(">i8", &(-7i64).to_be_bytes()), [-7.0]);
+        assert_eq!(values("|u1", &[200]), [200.0]);
+        assert_eq!(values("|b1", &[1, 0]), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn fortran_order_is_turned() {
+        let bytes: Vec<u8> = [1.0f64, 4.0, 2.0, 5.0, 3.0, 6.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let array = read_npy(&file("<f8", true, "(2, 3)", &bytes)[..], "x").unwrap();
+        assert_eq!((array.shape, array.values), (vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    }
+
+    #[test]
+    fn hostile_headers_are_refused() {
+        let huge = file("<f8", false, "(1000000000000, 10)", &[0; 16]);
+        let overflow = file("<f8", false, "(18446744073709551615, 18446744073709551615)", &[]);
+        for bytes in [
+            b"".to_vec(),
+            b"\x93NUMPY\x01\x00\xff\xff{".to_vec(),
+            b"\x93NUMPY\x02\x00\xff\xff\xff\xff".to_vec(),
+            huge,
+            overflow,
+            file("|O", false, "(1,)", &[]),
+            file("<c16", false, "(1,)", &[0; 16]),
+            file("<f8", false, "(-1,)", &[0; 16]),
+            file("<f8", false, "(3,)", &[0; 16]),
+        ] {
+            assert!(matches!(read_npy(&bytes[..], "x"), Err(Error::Malformed { .. })));
+        }
+    }
+
+    #[test]
+    fn a_written_header_is_read() {
+        let mut bytes = Vec::new();
+        write_header(&mut bytes, "<f8", &[2, 1]).unwrap();
+        assert_eq!(bytes.len() % 64, 0);
+        bytes.extend([1.0f64, 2.0].iter().flat_map(|v| v.to_le_bytes()));
+        assert_eq!(read_npy(&bytes[..], "x").unwrap().values, [1.0, 2.0]);
+    }
+}
