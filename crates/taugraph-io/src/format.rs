@@ -264,6 +264,15 @@ pub fn write_graph(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, outp
 
 fn write_text(table: &NewTable, delimiter: u8, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let rows = write_rows(table, &mut writer);
+    rows.map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        other => std::io::Error::other(format!("{other:?}")),
+    })?;
+    writer.flush()
+}
+
+fn write_rows<W: Write>(table: &NewTable, writer: &mut csv::Writer<W>) -> csv::Result<()> {
     writer.write_record(table.columns().iter().map(|column| column.name.as_bytes()))?;
     for row in 0..table.n_rows() {
         for column in table.columns() {
@@ -277,7 +286,7 @@ fn write_text(table: &NewTable, delimiter: u8, out: &mut (dyn Write + Send)) -> 
         }
         writer.write_record(None::<&[u8]>)?;
     }
-    writer.flush()
+    Ok(())
 }
 
 fn write_npy(table: &NewTable, out: &mut (dyn Write + Send)) -> std::io::Result<()> {

@@ -139,13 +139,20 @@ fn spread(offsets: &[f64], n_rows: usize, n_entries: usize) -> Option<Vec<u32>> 
     (rows.len() == n_entries).then_some(rows)
 }
 
+fn plain(error: ZipError) -> std::io::Error {
+    match error {
+        ZipError::Io(source) => source,
+        other => std::io::Error::other(other),
+    }
+}
+
 /// Writes what `scipy.sparse.load_npz` reads as a CSR matrix.
 pub(crate) fn write_sparse_npz(matrix: &SparseMatrix, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
     let mut zip = zip::ZipWriter::new_stream(out);
     // 64-bit sizes, for arrays beyond 4 GB; no clock, so that the same graph gives the same file.
     let options = SimpleFileOptions::default().large_file(true).compression_level(Some(1));
     let mut member = |name: &str, kind: &str, shape: &[usize], bytes: &mut dyn Iterator<Item = Vec<u8>>| {
-        zip.start_file(format!("{name}.npy"), options).map_err(std::io::Error::other)?;
+        zip.start_file(format!("{name}.npy"), options).map_err(plain)?;
         write_header(&mut zip, kind, shape)?;
         for part in bytes {
             zip.write_all(&part)?;
@@ -179,6 +186,6 @@ pub(crate) fn write_sparse_npz(matrix: &SparseMatrix, out: &mut (dyn Write + Sen
     let values = matrix.values.chunks(4096);
     let little = |part: &[f64]| part.iter().flat_map(|value| value.to_le_bytes()).collect();
     member("data", "<f8", &[n], &mut values.map(little))?;
-    zip.finish().map_err(std::io::Error::other)?;
+    zip.finish().map_err(plain)?;
     Ok(())
 }

@@ -161,6 +161,13 @@ impl Edges {
         (0..self.n_nodes()).flat_map(move |i| self.upper(i).map(move |edge| (i as u32, self.targets[edge])))
     }
 
+    /// The number of the edge between two nodes, if there is one.
+    pub fn find(&self, i: u32, j: u32) -> Option<usize> {
+        let upper = self.upper(i.min(j) as usize);
+        let place = self.targets[upper.clone()].binary_search(&i.max(j)).ok()?;
+        Some(upper.start + place)
+    }
+
     /// The edges of a node as (other end, edge number), other ends ascending.
     pub fn incident(&self, i: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
         let lower = self.lower_offsets[i] as usize..self.lower_offsets[i + 1] as usize;

@@ -236,7 +236,7 @@ pub(crate) fn require(
 }
 
 /// `1536` → `1.5 KiB`.
-pub(crate) fn human_bytes(bytes: u64) -> String {
+pub fn human_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB", "TiB"] {
         if value < 1024.0 || unit == "TiB" {

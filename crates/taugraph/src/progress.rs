@@ -67,7 +67,7 @@ impl<'a> Run<'a> {
     }
 
     /// Announces a stage, unless the run was cancelled.
-    pub(crate) fn stage(&self, name: &str, total: Option<u64>) -> Result<()> {
+    pub fn stage(&self, name: &str, total: Option<u64>) -> Result<()> {
         self.check()?;
         self.progress.stage(name, total);
         Ok(())

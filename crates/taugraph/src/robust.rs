@@ -39,6 +39,57 @@ pub struct RobustGraph {
     pub links: Vec<Link>,
 }
 
+/// What is known about an edge between two rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowEdge {
+    /// A candidate.
+    Candidate {
+        /// Its probability.
+        probability: f64,
+        /// Its length.
+        distance: f64,
+    },
+    /// A copy and the row that it equals.
+    Copy,
+    /// A weak link between components.
+    Link,
+}
+
+impl RobustGraph {
+    /// The graph over all rows. A copy hangs on the first row equal to it by an edge of weight 1, the affinity at distance
+    /// 0, so that the graph stays as sparse as that of the distinct points.
+    pub fn graph_of_rows(&self) -> SparseGraph {
+        let copies: Vec<(u32, u32, f64)> = self.copies().map(|(first, copy)| (first, copy, 1.0)).collect();
+        if copies.is_empty() {
+            return self.graph.clone();
+        }
+        self.graph.renamed(self.duplicates.row_of_node(), self.duplicates.n_rows()).with_edges(&copies)
+    }
+
+    /// What is known about an edge of [`RobustGraph::graph_of_rows`].
+    pub fn row_edge(&self, i: u32, j: u32) -> RowEdge {
+        let nodes = self.duplicates.node_of_row();
+        let (a, b) = (nodes[i as usize], nodes[j as usize]);
+        if a == b {
+            return RowEdge::Copy;
+        }
+        match self.stochastic.edges().find(a, b) {
+            Some(edge) => RowEdge::Candidate {
+                probability: self.stochastic.probabilities()[edge],
+                distance: self.distances[edge],
+            },
+            None => RowEdge::Link,
+        }
+    }
+
+    /// Each copy with the first row equal to it, first row first.
+    fn copies(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let first_rows = self.duplicates.row_of_node();
+        let rows = self.duplicates.node_of_row().iter().enumerate();
+        rows.map(|(row, &node)| (first_rows[node as usize], row as u32)).filter(|(first, row)| first != row)
+    }
+}
+
 /// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {

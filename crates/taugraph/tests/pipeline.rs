@@ -17,7 +17,7 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, LinkComponent
 use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::{Progress, Run};
 use taugraph::random::{Stage, Stream};
-use taugraph::robust::{RobustGraph, memory_estimate, robust_graph};
+use taugraph::robust::{RobustGraph, RowEdge, memory_estimate, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::LaplacianKind;
 use taugraph::stochastic::RobustScale;
@@ -430,4 +430,29 @@ fn mutual_neighbours_are_fewer() {
             .len()
     };
     assert!(of(Symmetrize::Mutual) < of(Symmetrize::Union));
+}
+
+/// Copies hang on the row they equal; everything else is the graph of the distinct rows.
+#[test]
+fn the_graph_of_rows_holds_every_row() {
+    let mut values = random_values(40, 2, 8);
+    values.extend_from_within(20..24);
+    values.extend_from_within(20..22);
+    let robust = graph_of(&space(values, 2), Preset::Robust.params()).unwrap();
+    let rows = robust.graph_of_rows();
+    assert_eq!((rows.n_nodes(), robust.graph.n_nodes()), (43, 40));
+    assert_eq!(rows.n_edges(), robust.graph.n_edges() + 3);
+    for (copy, first) in [(40, 10), (41, 11), (42, 10)] {
+        assert_eq!(rows.row(copy).collect::<Vec<_>>(), [(first, 1.0)]);
+        assert_eq!(robust.row_edge(copy as u32, first), RowEdge::Copy);
+    }
+    for i in 0..40 {
+        for (j, weight) in rows.row(i).filter(|&(j, _)| j < 40) {
+            assert_eq!(robust.graph.weight(i, j as usize), Some(weight));
+            let RowEdge::Candidate { probability, distance } = robust.row_edge(j, i as u32) else { continue };
+            assert!(probability > 0.0 && distance > 0.0);
+        }
+    }
+    let asymmetric = SparseGraph::new(rows.offsets().to_vec(), rows.ids().to_vec(), rows.weights().to_vec());
+    assert!(asymmetric.is_ok());
 }

@@ -178,6 +178,19 @@ impl SparseGraph {
         (0..self.n_nodes()).into_par_iter().map(|i| self.row(i).map(|(_, weight)| weight).sum()).collect()
     }
 
+    /// The same edges between nodes of other names, which must ascend, in a graph of `n` nodes.
+    pub(crate) fn renamed(&self, names: &[u32], n: usize) -> Self {
+        let mut offsets = vec![0; n + 1];
+        for (node, &name) in names.iter().enumerate() {
+            offsets[name as usize + 1] = self.offsets[node + 1] - self.offsets[node];
+        }
+        for node in 0..n {
+            offsets[node + 1] += offsets[node];
+        }
+        let ids = self.ids.iter().map(|&id| names[id as usize]).collect();
+        Self { offsets, ids, weights: self.weights.clone() }
+    }
+
     /// The graph with more edges; one that is already there keeps the larger weight.
     pub(crate) fn with_edges(&self, extra: &[(u32, u32, f64)]) -> Self {
         let mut directed: Vec<(u32, u32, f64)> =

@@ -16,8 +16,10 @@ use crate::progress::Run;
 pub enum Standardize {
     /// Mean 0, standard deviation 1 (over n, as scikit-learn does).
     #[default]
+    #[cfg_attr(feature = "serde", serde(rename = "zscore"))]
     ZScore,
     /// Smallest value 0, largest 1.
+    #[cfg_attr(feature = "serde", serde(rename = "minmax"))]
     MinMax,
     /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
     Robust,
@@ -37,6 +39,7 @@ pub enum Missing {
     #[default]
     Median,
     /// Refused, with the first such cell.
+    #[cfg_attr(feature = "serde", serde(rename = "error"))]
     Refuse,
 }
 

@@ -1,0 +1,67 @@
+//! What is read, and how it is prepared.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use taugraph::distance::Metric;
+use taugraph::points::{Missing, Standardize};
+
+use super::choice::one_of;
+use crate::settings::{HeaderChoice, InputKind};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// The table or graph; - is standard input [default: the file named in --config]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Column of true labels: kept out of the features, used for scoring
+    #[arg(long, value_name = "NAME")]
+    pub label_column: Option<String>,
+    /// Column that names the rows: kept out of the features, carried to the output
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub drop: Option<Vec<String>>,
+    /// Use only these columns as features
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', hide_short_help = true)]
+    pub columns: Option<Vec<String>>,
+    /// What the file holds; 'auto' takes tables as points and sparse matrices as graphs
+    #[arg(long, value_parser = one_of::<InputKind>(&["auto", "points", "graph", "distances"]), hide_short_help = true)]
+    pub input: Option<InputKind>,
+    /// Delimiter of a text table: one character, or 'tab' [default: found]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true)]
+    pub delimiter: Option<char>,
+    /// Whether the first line names the columns
+    #[arg(long, value_parser = one_of::<HeaderChoice>(&["auto", "yes", "no"]), hide_short_help = true)]
+    pub header: Option<HeaderChoice>,
+    /// Array of an NPZ file
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub array: Option<String>,
+
+    /// How columns are brought to a common scale
+    #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "none"]), help_heading = "Preparation")]
+    pub standardize: Option<Standardize>,
+    /// Keep only this many principal components
+    #[arg(long, value_name = "D", help_heading = "Preparation")]
+    pub pca: Option<usize>,
+    /// Missing cells: fill with the median of the column, or refuse them
+    #[arg(long, value_parser = one_of::<Missing>(&["median", "error"]), help_heading = "Preparation")]
+    pub missing: Option<Missing>,
+    /// Distance between rows
+    #[arg(long, value_parser = one_of::<Metric>(&["euclidean", "manhattan", "cosine"]), help_heading = "Preparation", hide_short_help = true)]
+    pub metric: Option<Metric>,
+}
+
+fn delimiter(text: &str) -> Result<char, String> {
+    match text {
+        "tab" | "\\t" => Ok('\t'),
+        _ => match text.chars().collect::<Vec<_>>()[..] {
+            [character] if character.is_ascii() && !character.is_ascii_alphanumeric() && character != '"' => {
+                Ok(character)
+            }
+            _ => Err("a delimiter is one character that is neither letter, digit nor quote, or 'tab'".into()),
+        },
+    }
+}

@@ -1,0 +1,221 @@
+//! Flags as they are typed. They are turned into [`crate::settings::Settings`] and checked there.
+
+mod choice;
+mod cluster;
+mod graph;
+mod input;
+mod run;
+
+pub use cluster::ClusterArgs;
+pub use graph::{
+    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
+    RobustScaleName,
+};
+pub use input::InputArgs;
+pub use run::RunArgs;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::failure::EXIT_CODES;
+
+/// Robust neighbourhood graphs from a table of points: clusters without guessing gamma.
+#[derive(Debug, Parser)]
+#[command(name = "taugraph", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what taugraph does on two noisy spirals, with figures
+    Demo(DemoArgs),
+    /// Cluster the rows of a table, or the nodes of a graph
+    Cluster(Box<ClusterCommand>),
+    /// Make the robust graph of a table
+    Graph(Box<GraphCommand>),
+    /// Make points with known groups
+    Generate(GenerateArgs),
+    /// Compare two labelings
+    Compare(CompareArgs),
+    /// Say what would be read from a file
+    Info(Box<InfoArgs>),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Folder to write to
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Folder for the report and the figures
+    #[arg(long, default_value = "taugraph-demo")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Cluster the rows of a table, or the nodes of a graph.
+///
+/// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs from scipy's .npz and MatrixMarket. Labels go to standard
+/// output as CSV, or to --output.
+#[derive(Debug, Args)]
+#[command(after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+pub struct ClusterCommand {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Labels: .csv, .tsv, .parquet or .npy; column 'cluster' [default: standard output]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Spectral embedding of each row
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    pub embedding: Option<PathBuf>,
+    #[command(flatten)]
+    pub also: GraphOutputs,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Make the robust graph of a table.
+///
+/// The graph goes to --output: .npz for scipy.sparse.load_npz, .mtx for MatrixMarket, .csv or .parquet for a list of edges
+/// with weight, probability and distance; without --output the list of edges goes to standard output.
+#[derive(Debug, Args)]
+#[command(after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+pub struct GraphCommand {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// The graph: .npz, .mtx, .csv, .tsv or .parquet [default: edges to standard output]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Local scales of each row, first and robust
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub scales: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What else a clustering may write.
+#[derive(Debug, Args)]
+pub struct GraphOutputs {
+    /// The graph: .npz, .mtx, .csv or .parquet
+    #[arg(long = "graph", value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    pub graph_file: Option<PathBuf>,
+    /// Local scales of each row, first and robust
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    pub scales: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Shape {
+    /// Two spirals; --density says how the points lie on them
+    Spirals,
+    /// Five arms of a pinwheel
+    Pinwheel,
+    /// Two half circles
+    Moons,
+    /// Two circles around one centre
+    Circles,
+    /// Gaussian blobs of uneven density
+    Blobs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Density {
+    /// Uniform in the angle: the arms thin out outwards
+    UniformAngle,
+    /// Denser outwards, wider arms
+    EvenLength,
+}
+
+/// Make points with known groups: columns x1, x2, … and label.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// The shape
+    pub shape: Shape,
+    /// Number of points
+    #[arg(long, short = 'n', default_value_t = 1000)]
+    pub points: usize,
+    /// Deviation of Gaussian noise added to --share of the points
+    #[arg(long, default_value_t = 0.0)]
+    pub noise: f64,
+    /// Share of the points that get the noise
+    #[arg(long, default_value_t = 1.0)]
+    pub share: f64,
+    /// How the points lie on the spirals
+    #[arg(long, value_enum, default_value = "uniform-angle")]
+    pub density: Density,
+    /// Blobs: how many
+    #[arg(long, default_value_t = 5)]
+    pub blobs: u32,
+    /// Blobs: columns
+    #[arg(long, default_value_t = 2)]
+    pub columns: usize,
+    /// Circles: radius of the inner one
+    #[arg(long, default_value_t = 0.5)]
+    pub inner: f64,
+    /// Every random number follows from it
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The points: .csv, .tsv, .parquet or .npy [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Compare two labelings of the same rows: NMI, ARI, AMI, accuracy and balanced accuracy under the best matching.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct CompareArgs {
+    /// First labeling (the truth, if there is one): a table
+    pub first: PathBuf,
+    /// Second labeling; may be the same file
+    pub second: PathBuf,
+    /// Column of the first file [default: its only one, or 'label', 'class' or 'cluster']
+    #[arg(long, value_name = "NAME")]
+    pub first_column: Option<String>,
+    /// Column of the second file [default: its only one, or 'cluster', 'label' or 'class']
+    #[arg(long, value_name = "NAME")]
+    pub second_column: Option<String>,
+    /// Write the result as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct InfoArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// Write the result as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_are_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

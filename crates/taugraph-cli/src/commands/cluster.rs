@@ -1,0 +1,108 @@
+//! `taugraph cluster`.
+
+use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
+
+use super::{
+    is_stdout, new_run, output, refuse_ids_in_npy, refuse_two_on_stdout, use_threads, with_ids, write_json,
+    write_rows_graph, write_scales,
+};
+use crate::args::ClusterCommand;
+use crate::dataset::read_dataset;
+use crate::failure::{Failure, Outcome};
+use crate::pipeline::{build_graph, cluster_graph};
+use crate::progress::Terminal;
+use crate::report::{Clusters, Report, Scores};
+use crate::settings::Settings;
+
+pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
+    let mut settings = Settings::start(&args.run)?;
+    settings.apply_input(&args.input)?;
+    settings.apply_graph(&args.graph)?;
+    settings.apply_cluster(&args.cluster);
+    check_outputs(args, settings.input.id_column.is_some())?;
+    use_threads(&args.run)?;
+    let terminal = Terminal::new(args.run.quiet);
+    let run = new_run(settings.seed, &args.run, &terminal);
+
+    run.stage("read", None)?;
+    let mut dataset = read_dataset(&settings.input)?;
+    let built = build_graph(&mut dataset, &settings, &run)?;
+    let (clustering, stability) = cluster_graph(&built, &settings, &run)?;
+    run.stage("write", None)?;
+    let labels = built.of_rows(&clustering.labels);
+    let id_name = settings.input.id_column.as_deref();
+    if !is_stdout(args.run.json.as_deref()) || args.output.is_some() {
+        let mut columns = vec![NewColumn::integers("cluster", labels.iter().map(|&label| i64::from(label)))];
+        if let Some(stability) = &stability {
+            columns.push(NewColumn::numbers("stability", built.of_rows(&stability.of_nodes)));
+        }
+        write_table(&with_ids(&dataset, id_name, columns), &output(args.output.as_deref()))?;
+    }
+    if let Some(path) = &args.embedding {
+        let embedding = clustering.embedding.as_ref().ok_or_else(|| {
+            Failure::Usage(
+                "--embedding: pieces that are clustered separately have no common embedding".into(),
+            )
+        })?;
+        let d = embedding.n_columns;
+        let columns = (0..d).map(|column| {
+            let of_nodes: Vec<f64> = embedding.coordinates.iter().skip(column).step_by(d).copied().collect();
+            NewColumn::numbers(format!("embedding_{}", column + 1), built.of_rows(&of_nodes))
+        });
+        write_table(&with_ids(&dataset, id_name, columns.collect()), &Output::new(path))?;
+    }
+    if let Some(path) = &args.also.scales {
+        write_scales(&built, &dataset, id_name, path)?;
+    }
+    if let Some(path) = &args.also.graph_file {
+        write_rows_graph(&built, &Output::new(path))?;
+    }
+    let scores = match &dataset.labels {
+        Some(truth) => Scores::new(truth, &labels)?,
+        None => None,
+    };
+    let seconds = terminal.finish();
+    let report = Report {
+        command: "cluster",
+        settings: &settings,
+        dataset: &dataset,
+        built: &built,
+        clusters: Some(Clusters {
+            clustering: &clustering,
+            stability: stability.as_ref(),
+            labels: &labels,
+            scores,
+        }),
+        seconds: &seconds,
+    };
+    if let Some(path) = &args.run.json {
+        write_json(&report.json(), path)?;
+    }
+    if !args.run.quiet {
+        eprint!("{}", report.text());
+    }
+    Ok(())
+}
+
+/// Finds out before the work whether its results can be written.
+fn check_outputs(args: &ClusterCommand, has_ids: bool) -> Outcome<()> {
+    let json_on_stdout = is_stdout(args.run.json.as_deref());
+    refuse_two_on_stdout(&[
+        ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
+        ("--json", json_on_stdout),
+        ("--embedding", is_stdout(args.embedding.as_deref())),
+        ("--scales", is_stdout(args.also.scales.as_deref())),
+        ("--graph", is_stdout(args.also.graph_file.as_deref())),
+    ])?;
+    for path in [&args.output, &args.embedding, &args.also.scales].into_iter().flatten() {
+        check_table_output(&Output::new(path))?;
+        refuse_ids_in_npy(Some(path), has_ids)?;
+    }
+    if let Some(path) = &args.also.graph_file {
+        check_graph_output(&Output::new(path))?;
+    }
+    if let Some(path) = &args.run.json {
+        Output::new(path).check()?;
+    }
+    Ok(())
+}

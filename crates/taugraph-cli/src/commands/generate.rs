@@ -1,0 +1,44 @@
+//! `taugraph generate`.
+
+use taugraph::generators::{
+    LabeledPoints, SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs,
+};
+use taugraph_io::{NewColumn, NewTable, check_table_output, write_table};
+
+use super::output;
+use crate::args::{Density, GenerateArgs, Shape};
+use crate::failure::Outcome;
+
+pub fn generate(args: &GenerateArgs) -> Outcome<()> {
+    let target = output(args.output.as_deref());
+    check_table_output(&target)?;
+    let (n, seed) = (args.points, args.seed);
+    let data = match args.shape {
+        Shape::Spirals => {
+            let density = match args.density {
+                Density::UniformAngle => SpiralDensity::UniformAngle,
+                Density::EvenLength => SpiralDensity::EvenLength,
+            };
+            two_spirals(n, density, seed)?
+        }
+        Shape::Pinwheel => pinwheel(n, seed)?,
+        Shape::Moons => moons(n, 0.0, seed)?,
+        Shape::Circles => circles(n, args.inner, 0.0, seed)?,
+        Shape::Blobs => uneven_blobs(n, args.columns, args.blobs, seed)?,
+    };
+    let noisy = add_noise(&data, args.noise, args.share, seed)?;
+    Ok(write_table(&as_table(&noisy), &target)?)
+}
+
+/// Columns x1, x2, … and label.
+pub fn as_table(data: &LabeledPoints) -> NewTable {
+    let d = data.points.n_columns();
+    let features = (0..d).map(|column| {
+        NewColumn::numbers(
+            format!("x{}", column + 1),
+            data.points.values().iter().skip(column).step_by(d).copied(),
+        )
+    });
+    let labels = NewColumn::integers("label", data.labels.iter().map(|&label| i64::from(label)));
+    NewTable::new(features.chain([labels]).collect())
+}

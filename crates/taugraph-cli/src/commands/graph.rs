@@ -1,0 +1,70 @@
+//! `taugraph graph`.
+
+use taugraph_io::{Output, check_graph_output, check_table_output};
+
+use super::{
+    is_stdout, new_run, output, refuse_ids_in_npy, refuse_two_on_stdout, use_threads, write_json,
+    write_rows_graph, write_scales,
+};
+use crate::args::GraphCommand;
+use crate::dataset::{Body, read_dataset};
+use crate::failure::{Failure, Outcome};
+use crate::pipeline::build_graph;
+use crate::progress::Terminal;
+use crate::report::Report;
+use crate::settings::Settings;
+
+pub fn graph(args: &GraphCommand) -> Outcome<()> {
+    let mut settings = Settings::start(&args.run)?;
+    settings.apply_input(&args.input)?;
+    settings.apply_graph(&args.graph)?;
+    let json_on_stdout = is_stdout(args.run.json.as_deref());
+    let edges_on_stdout = is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout);
+    refuse_two_on_stdout(&[
+        ("edges", edges_on_stdout),
+        ("--json", json_on_stdout),
+        ("--scales", is_stdout(args.scales.as_deref())),
+    ])?;
+    check_graph_output(&output(args.output.as_deref()))?;
+    if let Some(path) = &args.scales {
+        check_table_output(&Output::new(path))?;
+        refuse_ids_in_npy(Some(path), settings.input.id_column.is_some())?;
+    }
+    if let Some(path) = &args.run.json {
+        Output::new(path).check()?;
+    }
+    use_threads(&args.run)?;
+    let terminal = Terminal::new(args.run.quiet);
+    let run = new_run(settings.seed, &args.run, &terminal);
+
+    run.stage("read", None)?;
+    let mut dataset = read_dataset(&settings.input)?;
+    if let Body::Graph(_) = dataset.body {
+        let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
+        return Err(Failure::Input(message));
+    }
+    let built = build_graph(&mut dataset, &settings, &run)?;
+    run.stage("write", None)?;
+    if edges_on_stdout || args.output.is_some() {
+        write_rows_graph(&built, &output(args.output.as_deref()))?;
+    }
+    if let Some(path) = &args.scales {
+        write_scales(&built, &dataset, settings.input.id_column.as_deref(), path)?;
+    }
+    let seconds = terminal.finish();
+    let report = Report {
+        command: "graph",
+        settings: &settings,
+        dataset: &dataset,
+        built: &built,
+        clusters: None,
+        seconds: &seconds,
+    };
+    if let Some(path) = &args.run.json {
+        write_json(&report.json(), path)?;
+    }
+    if !args.run.quiet {
+        eprint!("{}", report.text());
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! `taugraph info`.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use taugraph::cluster::{self, ClusterParams};
+use taugraph::error::human_bytes;
+use taugraph::memory;
+use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
+use taugraph::progress::Run;
+use taugraph::robust::memory_estimate;
+use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table};
+
+use super::write_json;
+use crate::args::{InfoArgs, RunArgs};
+use crate::dataset::read_contents;
+use crate::failure::Outcome;
+use crate::report::{grouped, is_missing};
+use crate::settings::Settings;
+
+/// Columns listed for people; JSON has all.
+const MOST_LISTED: usize = 100;
+
+pub fn info(args: &InfoArgs) -> Outcome<()> {
+    let run = RunArgs { seed: None, threads: None, config: None, json: None, memory: None, quiet: false };
+    let mut settings = Settings::start(&run)?;
+    settings.apply_input(&args.input)?;
+    settings.apply_graph(&args.graph)?;
+    let name = Source::new(&settings.input.file).to_string();
+    let (text, value) = match read_contents(&settings.input)? {
+        Contents::Sparse(matrix) => of_sparse(&name, &matrix),
+        Contents::Table(table) => of_table(&name, &table, &settings)?,
+    };
+    match &args.json {
+        Some(path) => write_json(&value, path),
+        None => Ok(Output::Stdout.write(|out| out.write_all(text.as_bytes()))?),
+    }
+}
+
+fn of_sparse(name: &str, matrix: &SparseMatrix) -> (String, Value) {
+    let (rows, columns, entries) = (matrix.n_rows, matrix.n_columns, matrix.values.len());
+    let text = format!(
+        "{name}: sparse matrix, {} × {}, {} entries\n",
+        grouped(rows),
+        grouped(columns),
+        grouped(entries)
+    );
+    (text, json!({ "name": name, "kind": "sparse", "rows": rows, "columns": columns, "entries": entries }))
+}
+
+/// One line about a column.
+struct Line {
+    name: String,
+    kind: &'static str,
+    missing: usize,
+    /// Smallest, median, largest; or what is special.
+    range: Option<[f64; 3]>,
+    note: String,
+}
+
+fn lines(table: &Table) -> Vec<Line> {
+    let describe = |column: &taugraph_io::Column| {
+        let mut line =
+            Line { name: column.name.clone(), kind: "number", missing: 0, range: None, note: String::new() };
+        match &column.cells {
+            Cells::Numbers(place) => {
+                let cells = table.values.iter().skip(*place).step_by(table.n_numbers).copied();
+                let mut present: Vec<f64> = cells.filter(|value| !value.is_nan()).collect();
+                line.missing = table.n_rows - present.len();
+                present.sort_unstable_by(f64::total_cmp);
+                if let (Some(&least), Some(&most)) = (present.first(), present.last()) {
+                    line.range = Some([least, present[present.len() / 2], most]);
+                    if least == most {
+                        line.note = "constant, will be left out".into();
+                    }
+                } else {
+                    line.note = "empty, will be left out".into();
+                }
+            }
+            Cells::Texts(texts) => {
+                line.kind = "text";
+                line.missing = texts.iter().filter(|text| is_missing(text)).count();
+                let mut distinct: Vec<&String> = texts.iter().collect();
+                distinct.sort_unstable();
+                distinct.dedup();
+                line.note = format!("{} different values", grouped(distinct.len()));
+            }
+            Cells::NotNumbers(place, cell) => {
+                line.kind = "text";
+                line.note =
+                    format!("'{cell}' in {place}: --drop it, or name it --label-column or --id-column");
+            }
+            Cells::Skipped => line.kind = "left out",
+        }
+        line
+    };
+    table.columns.iter().map(describe).collect()
+}
+
+fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, Value)> {
+    let lines = lines(table);
+    let (n, d) = (table.n_rows, table.n_numbers);
+    let duplicates = duplicates(table)?;
+    let params = &settings.graph;
+    let (stage, graph_bytes) = memory_estimate(n, d, params).peak();
+    let candidates = match params.candidates {
+        taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
+        taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
+    };
+    let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
+    let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(n), grouped(lines.len()));
+    let _ = write_lines(&mut text, &lines);
+    if let Some(copies) = duplicates {
+        let _ = writeln!(text, "\n{} rows are copies of an earlier one (they share a node)", grouped(copies));
+    }
+    let _ = writeln!(
+        text,
+        "memory: at most {} with preset {}{}",
+        human_bytes(needed),
+        settings.preset,
+        available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
+    );
+    let value = json!({
+        "name": name,
+        "kind": "table",
+        "rows": n,
+        "columns": lines.iter().map(|line| json!({
+            "name": line.name,
+            "type": line.kind,
+            "missing": line.missing,
+            "min": line.range.map(|range| range[0]),
+            "median": line.range.map(|range| range[1]),
+            "max": line.range.map(|range| range[2]),
+            "note": line.note,
+        })).collect::<Vec<_>>(),
+        "duplicates": duplicates,
+        "memory": { "preset": settings.preset, "bytes": needed, "stage": stage, "available": available },
+    });
+    Ok((text, value))
+}
+
+fn write_lines(text: &mut String, lines: &[Line]) -> std::fmt::Result {
+    let shown = &lines[..lines.len().min(MOST_LISTED)];
+    let width = shown.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    writeln!(
+        text,
+        "{:width$}  {:8}  {:>9}  {:>12}  {:>12}  {:>12}",
+        "column", "type", "missing", "min", "median", "max"
+    )?;
+    for line in shown {
+        let short: String = line.name.chars().take(width).collect();
+        write!(text, "{short:width$}  {:8}  {:>9}", line.kind, grouped(line.missing))?;
+        match line.range {
+            Some(range) => {
+                range.iter().try_for_each(|value| write!(text, "  {:>12}", significant(*value)))?
+            }
+            None => write!(text, "  {:>12}  {:>12}  {:>12}", "", "", "")?,
+        }
+        writeln!(text, "  {}", line.note)?;
+    }
+    if lines.len() > shown.len() {
+        writeln!(text, "… and {} more columns (--json has all)", grouped(lines.len() - shown.len()))?;
+    }
+    Ok(())
+}
+
+/// Six significant digits.
+fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-4..1e9).contains(&magnitude) {
+        return format!("{value:.4e}");
+    }
+    let before = if magnitude >= 1.0 { magnitude.log10().floor() as i32 + 1 } else { 1 };
+    let text = format!("{value:.*}", (6 - before).max(0) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+/// Rows that equal an earlier one, missing cells filled; `None` if no column varies.
+fn duplicates(table: &Table) -> Outcome<Option<usize>> {
+    if table.n_numbers == 0 {
+        return Ok(None);
+    }
+    let params = PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
+    match prepare(&table.values, table.n_numbers, &params, &Run::new(0)) {
+        Ok(prepared) => Ok(Some(Duplicates::of_points(&prepared.points).n_copies())),
+        Err(taugraph::error::Error::NoVaryingColumn { .. }) => Ok(Some(table.n_rows - 1)),
+        Err(other) => Err(other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::significant;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(significant(0.0), "0");
+        assert_eq!(significant(1.5), "1.5");
+        assert_eq!(significant(-123.456789), "-123.457");
+        assert_eq!(significant(1e-9), "1.0000e-9");
+        assert_eq!(significant(1234567.0), "1234567");
+        assert_eq!(significant(0.1 + 0.2), "0.3");
+    }
+}

@@ -1,0 +1,142 @@
+//! One file for each command.
+
+mod cluster;
+mod compare;
+mod demo;
+mod generate;
+mod graph;
+mod info;
+mod manual;
+
+pub use cluster::cluster;
+pub use compare::compare;
+pub use demo::demo;
+pub use generate::generate;
+pub use graph::graph;
+pub use info::info;
+pub use manual::{completions, manual};
+
+use std::path::Path;
+
+use serde_json::Value;
+use taugraph::progress::Run;
+use taugraph::robust::RowEdge;
+use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_graph, write_table};
+
+use crate::args::RunArgs;
+use crate::dataset::Dataset;
+use crate::failure::{Failure, Outcome};
+use crate::pipeline::{Built, Robust};
+use crate::progress::Terminal;
+
+/// Sets the threads; to be called once, before the library is used.
+fn use_threads(args: &RunArgs) -> Outcome<()> {
+    let Some(threads) = args.threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .map_err(|error| Failure::Computation(format!("{threads} threads could not be started: {error}")))
+}
+
+fn new_run<'a>(seed: u64, args: &RunArgs, terminal: &'a Terminal) -> Run<'a> {
+    let run = Run::new(seed).with_progress(terminal);
+    match args.memory {
+        Some(bytes) => run.with_memory_limit(Some(bytes)),
+        None => run,
+    }
+}
+
+/// A file, or standard output.
+fn output(path: Option<&Path>) -> Output {
+    path.map_or(Output::Stdout, Output::new)
+}
+
+fn write_json(value: &Value, path: &Path) -> Outcome<()> {
+    Ok(Output::new(path).write(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })?)
+}
+
+/// Only one thing can go to standard output.
+fn refuse_two_on_stdout(outputs: &[(&str, bool)]) -> Outcome<()> {
+    let taken: Vec<&str> =
+        outputs.iter().filter(|(_, is_stdout)| *is_stdout).map(|(name, _)| *name).collect();
+    match taken.len() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::Usage(format!("{} cannot all go to standard output", taken.join(" and ")))),
+    }
+}
+
+fn is_stdout(path: Option<&Path>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// NPY cannot hold names of rows; better said before the work than after it.
+fn refuse_ids_in_npy(path: Option<&Path>, has_ids: bool) -> Outcome<()> {
+    match path.filter(|path| has_ids && path.extension().is_some_and(|extension| extension == "npy")) {
+        None => Ok(()),
+        Some(path) => Err(Failure::Usage(format!(
+            "{}: NPY holds numbers only; leave out --id-column, or write .csv or .parquet",
+            path.display()
+        ))),
+    }
+}
+
+/// The names of the rows, if there are any, and what belongs to them.
+fn with_ids(dataset: &Dataset, id_name: Option<&str>, columns: Vec<NewColumn>) -> NewTable {
+    let ids = dataset.ids.as_ref().zip(id_name);
+    let ids = ids.map(|(ids, name)| NewColumn::texts(name, ids.iter().cloned()));
+    NewTable::new(ids.into_iter().chain(columns).collect())
+}
+
+/// Local scales of each row.
+fn write_scales(built: &Built, dataset: &Dataset, id_name: Option<&str>, path: &Path) -> Outcome<()> {
+    let robust = needs_robust(built, "--scales")?;
+    let columns = vec![
+        NewColumn::numbers("first_scale", built.of_rows(robust.graph.first_scales.values())),
+        NewColumn::numbers("scale", built.of_rows(robust.graph.scales.values())),
+    ];
+    Ok(write_table(&with_ids(dataset, id_name, columns), &Output::new(path))?)
+}
+
+fn needs_robust<'a>(built: &'a Built, flag: &str) -> Outcome<&'a Robust> {
+    built.robust().ok_or_else(|| {
+        Failure::Usage(format!("{flag} needs points or distances; a given graph has no such thing"))
+    })
+}
+
+/// The graph over all rows: as a matrix, or as a list of edges with what is known about each.
+fn write_rows_graph(built: &Built, target: &Output) -> Outcome<()> {
+    let graph = match built {
+        Built::Robust(robust) => robust.graph.graph_of_rows(),
+        Built::Given(graph) => graph.clone(),
+    };
+    let matrix = SparseMatrix {
+        n_rows: graph.n_nodes(),
+        n_columns: graph.n_nodes(),
+        offsets: graph.offsets().to_vec(),
+        columns: graph.ids().to_vec(),
+        values: graph.weights().to_vec(),
+    };
+    let edges = || {
+        let upper = || matrix.entries().filter(|(i, j, _)| i < j);
+        let mut columns = vec![
+            NewColumn::integers("source", upper().map(|(i, _, _)| i64::from(i))),
+            NewColumn::integers("target", upper().map(|(_, j, _)| i64::from(j))),
+            NewColumn::numbers("weight", upper().map(|(_, _, weight)| weight)),
+        ];
+        if let Built::Robust(robust) = built {
+            // A link between components is no candidate: nothing is known of it but its weight.
+            let known = |i: u32, j: u32| match robust.graph.row_edge(i, j) {
+                RowEdge::Candidate { probability, distance } => (probability, distance),
+                RowEdge::Copy => (1.0, 0.0),
+                RowEdge::Link => (f64::NAN, f64::NAN),
+            };
+            columns.push(NewColumn::numbers("probability", upper().map(|(i, j, _)| known(i, j).0)));
+            columns.push(NewColumn::numbers("distance", upper().map(|(i, j, _)| known(i, j).1)));
+        }
+        NewTable::new(columns)
+    };
+    Ok(write_graph(&matrix, edges, target)?)
+}

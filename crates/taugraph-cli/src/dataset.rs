@@ -1,0 +1,271 @@
+//! From a file to what the library takes, with the names that people know.
+
+use std::path::Path;
+
+use taugraph::distance::DistanceMatrix;
+use taugraph::error::Error as LibraryError;
+use taugraph::graph::SparseGraph;
+use taugraph::neighbors::{NeighborGraph, Space};
+use taugraph_io::{
+    Contents, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix, Table, read,
+};
+
+use crate::failure::{Failure, Outcome};
+use crate::settings::{HeaderChoice, InputKind, InputSettings};
+
+/// What was read.
+pub struct Dataset {
+    /// The file, for messages.
+    pub name: String,
+    pub n_rows: usize,
+    pub body: Body,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// The column of true labels.
+    pub labels: Option<Vec<String>>,
+    /// The column that names the rows.
+    pub ids: Option<Vec<String>>,
+    /// Entries of the diagonal that were left out of a graph.
+    pub n_loops: usize,
+}
+
+/// The numbers.
+pub enum Body {
+    /// Raw points, row by row; NaN is a missing cell.
+    Points(Vec<f64>),
+    /// Distances that the user computed.
+    Distances(Space),
+    /// A graph that the user brings.
+    Graph(SparseGraph),
+}
+
+const TEXT_HINT: &str = "; leave the column out with --drop, or name it with --label-column or --id-column";
+
+/// Reads the file of the settings.
+pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
+    let source = Source::new(&input.file);
+    let name = source.to_string();
+    match read_contents(input)? {
+        Contents::Sparse(matrix) => {
+            for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)]
+            {
+                if column.is_some() {
+                    return Err(Failure::Usage(format!(
+                        "{flag}: {name} is a sparse matrix, it has no columns"
+                    )));
+                }
+            }
+            from_sparse(matrix, name, input.kind)
+        }
+        Contents::Table(table) => from_table(table, name, input),
+    }
+}
+
+/// Reads a table with the roles that the settings give its columns, or a sparse matrix.
+pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
+    let name = Source::new(&input.file).to_string();
+    let roles = |names: &[String]| roles(names, input, &name);
+    let options = ReadOptions {
+        roles: &roles,
+        delimiter: input.delimiter.map(|delimiter| delimiter as u8),
+        header: match input.header {
+            HeaderChoice::Auto => Header::Automatic,
+            HeaderChoice::Yes => Header::Yes,
+            HeaderChoice::No => Header::No,
+        },
+        array: input.array.as_deref(),
+    };
+    Ok(read(&Source::new(&input.file), &options)?)
+}
+
+fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role>, FileError> {
+    let texts = [&input.label_column, &input.id_column].into_iter().flatten();
+    let asked = texts.clone().chain(&input.drop).chain(input.columns.iter().flatten());
+    for column in asked {
+        if !names.contains(column) {
+            return Err(FileError::UnknownColumn {
+                name: file.to_string(),
+                column: column.clone(),
+                known: some_of(names),
+            });
+        }
+    }
+    let role = |name: &String| {
+        if texts.clone().any(|text| text == name) {
+            Role::Text
+        } else if input.drop.contains(name)
+            || input.columns.as_ref().is_some_and(|columns| !columns.contains(name))
+        {
+            Role::Skip
+        } else {
+            Role::Number
+        }
+    };
+    Ok(names.iter().map(role).collect())
+}
+
+/// The first names of many.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut text = names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        text += &format!(" and {} more", names.len() - MOST);
+    }
+    text
+}
+
+fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<Dataset> {
+    table.refuse_text(TEXT_HINT)?;
+    let take = |column: &Option<String>| {
+        column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
+    };
+    let (labels, ids) = (take(&input.label_column), take(&input.id_column));
+    let features: Vec<String> = table.number_names().into_iter().map(str::to_string).collect();
+    if features.is_empty() {
+        return Err(Failure::Input(format!("{name}: no column is left to use as a feature")));
+    }
+    let (n, d) = (table.n_rows, table.n_numbers);
+    let values = std::mem::take(&mut table.values);
+    let square = |values: &[f64]| {
+        if n != d {
+            let message =
+                format!("{name} has {n} rows and {d} columns; between {n} points there are {n} × {n} values");
+            return Err(Failure::Input(message));
+        }
+        match values.iter().position(|value| value.is_nan()) {
+            Some(place) => Err(Failure::Input(format!(
+                "{name}, row {}, column '{}': the value is missing",
+                place / d + 1,
+                features[place % d]
+            ))),
+            None => Ok(()),
+        }
+    };
+    let mut n_loops = 0;
+    let body = match input.kind {
+        InputKind::Auto | InputKind::Points => Body::Points(values),
+        InputKind::Distances => {
+            square(&values)?;
+            let matrix = DistanceMatrix::new(values, n).map_err(|error| of_matrix(error, &name))?;
+            Body::Distances(Space::Distances(matrix))
+        }
+        InputKind::Graph => {
+            square(&values)?;
+            let (graph, loops) = dense_graph(&values, n, &name)?;
+            n_loops = loops;
+            Body::Graph(graph)
+        }
+    };
+    Ok(Dataset { name, n_rows: n, body, features, labels, ids, n_loops })
+}
+
+/// Errors about matrices count from 0, as the indices in code do.
+fn of_matrix(error: LibraryError, name: &str) -> Failure {
+    Failure::Input(format!("{name}: {error} (rows and columns counted from 0)"))
+}
+
+fn dense_graph(values: &[f64], n: usize, name: &str) -> Outcome<(SparseGraph, usize)> {
+    let entries = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
+    let entries = entries.map(|(place, &value)| ((place / n) as u32, (place % n) as u32, value));
+    graph_of_entries(n, entries, name)
+}
+
+/// The diagonal is left out and counted; everything else must be a graph.
+fn graph_of_entries(
+    n: usize,
+    entries: impl Iterator<Item = (u32, u32, f64)>,
+    name: &str,
+) -> Outcome<(SparseGraph, usize)> {
+    let (mut offsets, mut ids, mut weights) = (vec![0u64; n + 1], Vec::new(), Vec::new());
+    let mut n_loops = 0;
+    for (row, column, weight) in entries {
+        if row == column {
+            n_loops += 1;
+            continue;
+        }
+        ids.push(column);
+        weights.push(weight);
+        offsets[row as usize + 1] = ids.len() as u64;
+    }
+    for row in 0..n {
+        offsets[row + 1] = offsets[row + 1].max(offsets[row]);
+    }
+    let graph = SparseGraph::new(offsets, ids, weights).map_err(|error| of_matrix(error, name))?;
+    Ok((graph, n_loops))
+}
+
+fn from_sparse(matrix: SparseMatrix, name: String, kind: InputKind) -> Outcome<Dataset> {
+    let (n, d) = (matrix.n_rows, matrix.n_columns);
+    if n != d {
+        let message =
+            format!("{name} has {n} rows and {d} columns; a matrix between points has as many of both");
+        return Err(Failure::Input(message));
+    }
+    let (body, n_loops) = match kind {
+        InputKind::Points => {
+            let message = format!("{name} is a sparse matrix; points have to be a dense table");
+            return Err(Failure::Input(message));
+        }
+        InputKind::Auto | InputKind::Graph => {
+            let (graph, n_loops) = graph_of_entries(n, matrix.entries(), &name)?;
+            (Body::Graph(graph), n_loops)
+        }
+        InputKind::Distances => {
+            let neighbors = nearest_entries(&matrix, &name)?;
+            (Body::Distances(Space::Neighbors(neighbors)), 0)
+        }
+    };
+    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), labels: None, ids: None, n_loops })
+}
+
+/// The entries of each row as its neighbours, nearest first; as many as the shortest row has.
+fn nearest_entries(matrix: &SparseMatrix, name: &str) -> Outcome<NeighborGraph> {
+    let n = matrix.n_rows;
+    let mut rows: Vec<Vec<(f64, u32)>> = vec![Vec::new(); n];
+    for (row, column, distance) in matrix.entries().filter(|(row, column, _)| row != column) {
+        rows[row as usize].push((distance, column));
+    }
+    let k = rows.iter().map(Vec::len).min().unwrap_or(0);
+    if k == 0 {
+        return Err(Failure::Input(format!("{name}: a row has no distance to any other point")));
+    }
+    let (mut ids, mut distances) = (Vec::with_capacity(n * k), Vec::with_capacity(n * k));
+    for row in &mut rows {
+        row.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        ids.extend(row[..k].iter().map(|neighbor| neighbor.1));
+        distances.extend(row[..k].iter().map(|neighbor| neighbor.0));
+    }
+    NeighborGraph::new(n, k, ids, distances).map_err(|error| of_matrix(error, name))
+}
+
+/// Errors of the library about raw points, in the names of the file.
+pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
+    let name = &dataset.name;
+    match error {
+        LibraryError::NotFinite { row, column, .. } => Failure::Input(format!(
+            "{name}, row {}, column '{}': the cell is missing; fill it, or leave out --missing error",
+            row + 1,
+            dataset.features[column]
+        )),
+        LibraryError::ZeroRow { row } => Failure::Input(format!(
+            "{name}, row {}: all features are zero there, so the cosine distance is not defined; drop the row or use \
+             another --metric",
+            row + 1
+        )),
+        LibraryError::NoVaryingColumn { columns } => Failure::Input(format!(
+            "{name}: {} constant or empty, so nothing tells its {} apart",
+            if columns == 1 { "the only feature is".into() } else { format!("all {columns} features are") },
+            if dataset.n_rows == 1 { "one row".into() } else { format!("{} rows", dataset.n_rows) }
+        )),
+        other => other.into(),
+    }
+}
+
+/// A file of one number for each row.
+pub fn read_numbers(path: &Path) -> Outcome<Vec<f64>> {
+    let name = path.display();
+    match read(&Source::new(path), &ReadOptions::numbers())? {
+        Contents::Table(table) if table.n_numbers == 1 => Ok(table.values),
+        _ => Err(Failure::Input(format!("{name}: one column of numbers is needed"))),
+    }
+}

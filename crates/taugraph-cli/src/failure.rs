@@ -1,0 +1,90 @@
+//! What ends a run early, and with which exit code.
+
+use std::fmt;
+
+/// Why the run failed; each kind has an exit code of its own.
+#[derive(Debug)]
+pub enum Failure {
+    /// The flags contradict each other or the parameters are out of range: 2, as for unknown flags.
+    Usage(String),
+    /// The input cannot be read, or cannot be used: 3.
+    Input(String),
+    /// The output cannot be written: 4.
+    Output(String),
+    /// The run would need more memory than there is: 5.
+    Memory(String),
+    /// The computation did not come to a result: 1.
+    Computation(String),
+    /// Ctrl-C: 130.
+    Interrupted,
+    /// Whoever read our output has gone away, which is no failure: 0.
+    BrokenPipe,
+}
+
+/// The result of everything in this crate.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// The exit codes, for the help and the manual.
+pub const EXIT_CODES: &str = "Exit codes: 0 success (also when the reader of a pipe goes away), 1 the computation \
+failed, 2 wrong flags or parameters, 3 the input cannot be read or used, 4 the output cannot be written, 5 not enough \
+memory, 101 an internal error, 130 interrupted.";
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::BrokenPipe => 0,
+            Failure::Computation(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::Input(_) => 3,
+            Failure::Output(_) => 4,
+            Failure::Memory(_) => 5,
+            Failure::Interrupted => 130,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(message)
+            | Failure::Input(message)
+            | Failure::Output(message)
+            | Failure::Memory(message)
+            | Failure::Computation(message) => f.write_str(message),
+            Failure::Interrupted => f.write_str("interrupted; nothing was written"),
+            Failure::BrokenPipe => f.write_str("the reader of the output has gone away"),
+        }
+    }
+}
+
+impl From<taugraph_io::Error> for Failure {
+    fn from(error: taugraph_io::Error) -> Self {
+        if error.is_broken_pipe() {
+            Failure::BrokenPipe
+        } else if error.is_output() {
+            Failure::Output(error.to_string())
+        } else {
+            Failure::Input(error.to_string())
+        }
+    }
+}
+
+impl From<taugraph::error::Error> for Failure {
+    fn from(error: taugraph::error::Error) -> Self {
+        use taugraph::error::Error;
+        let message = error.to_string();
+        match error {
+            Error::Parameter { .. } => Failure::Usage(message),
+            Error::Memory { .. } => Failure::Memory(message),
+            Error::Cancelled => Failure::Interrupted,
+            Error::EigenNotConverged { .. } | Error::Diverged { .. } | Error::Numerical { .. } => {
+                Failure::Computation(message)
+            }
+            // More clusters than points, or fewer than pieces: the number that was asked for is wrong.
+            Error::TooManyClusters { .. } | Error::FewerClustersThanComponents { .. } => {
+                Failure::Usage(message)
+            }
+            _ => Failure::Input(message),
+        }
+    }
+}

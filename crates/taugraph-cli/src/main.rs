@@ -1,0 +1,61 @@
+//! The command line of taugraph: flags typed, validated and built into settings; the library does the work; printers
+//! for people and for machines. No algorithm lives here.
+
+mod args;
+mod commands;
+mod dataset;
+mod failure;
+mod figures;
+mod pipeline;
+mod progress;
+mod report;
+mod settings;
+
+use std::panic::{catch_unwind, set_hook};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::{Failure, Outcome};
+
+/// What the last panic said. It is told to the user only if it gets as far as here: readers catch those of broken files.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn main() -> ExitCode {
+    set_hook(Box::new(|info| {
+        if let Ok(mut last) = PANIC.lock() {
+            *last = Some(info.to_string());
+        }
+    }));
+    let cli = Cli::parse();
+    progress::listen_for_interrupts();
+    match catch_unwind(|| run(&cli.command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            if !matches!(failure, Failure::BrokenPipe) {
+                eprintln!("error: {failure}");
+            }
+            ExitCode::from(failure.exit_code())
+        }
+        Err(_) => {
+            let message = PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
+            eprintln!("error: taugraph has a bug, please report it with the command you ran:\n{message}");
+            ExitCode::from(101)
+        }
+    }
+}
+
+fn run(command: &Command) -> Outcome<()> {
+    match command {
+        Command::Demo(args) => commands::demo(args),
+        Command::Cluster(args) => commands::cluster(args),
+        Command::Graph(args) => commands::graph(args),
+        Command::Generate(args) => commands::generate(args),
+        Command::Compare(args) => commands::compare(args),
+        Command::Info(args) => commands::info(args),
+        Command::Completions { shell } => commands::completions(*shell),
+        Command::Man { folder } => commands::manual(folder),
+    }
+}

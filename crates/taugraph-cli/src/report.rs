@@ -1,0 +1,401 @@
+//! A run described: for people as text, for machines as JSON.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use taugraph::cluster::{ClusterCount, Clustering, Stability};
+use taugraph::labels::Labels;
+use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accuracy, nmi};
+use taugraph::quantile::StopReason;
+
+use crate::dataset::Dataset;
+use crate::failure::Outcome;
+use crate::pipeline::{Built, Robust};
+use crate::settings::Settings;
+
+/// Agreement of two labelings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scores {
+    pub nmi: f64,
+    pub ari: f64,
+    pub ami: f64,
+    /// Under the best matching of clusters to classes.
+    pub accuracy: f64,
+    /// The same, averaged over the classes.
+    pub balanced_accuracy: f64,
+    /// Rows with a label in both.
+    pub n_rows: usize,
+}
+
+impl Scores {
+    /// Scores found labels against true ones; rows without a true label do not count.
+    pub fn new(truth: &[String], found: &[u32]) -> Outcome<Option<Self>> {
+        let labeled = truth.iter().zip(found).filter(|(label, _)| !is_missing(label));
+        let (truth, found): (Vec<&String>, Vec<u32>) = labeled.map(|(label, &found)| (label, found)).unzip();
+        if truth.is_empty() {
+            return Ok(None);
+        }
+        let (truth, _) = Labels::from_names(&truth);
+        let matched = match_labels(&truth, &found)?;
+        Ok(Some(Self {
+            nmi: nmi(&truth, &found)?,
+            ari: ari(&truth, &found)?,
+            ami: ami(&truth, &found)?,
+            accuracy: matched_accuracy(&truth, &found)?,
+            balanced_accuracy: balanced_accuracy(&truth, &matched)?,
+            n_rows: truth.len(),
+        }))
+    }
+
+    /// Name and value of each score.
+    pub fn named(&self) -> [(&'static str, f64); 5] {
+        [
+            ("nmi", self.nmi),
+            ("ari", self.ari),
+            ("ami", self.ami),
+            ("accuracy", self.accuracy),
+            ("balanced_accuracy", self.balanced_accuracy),
+        ]
+    }
+
+    pub fn json(&self) -> Value {
+        let mut scores: serde_json::Map<String, Value> =
+            self.named().into_iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
+        scores.insert("rows".into(), json!(self.n_rows));
+        Value::Object(scores)
+    }
+}
+
+/// A cell that holds no label.
+pub fn is_missing(label: &str) -> bool {
+    matches!(label.trim().to_ascii_lowercase().as_str(), "" | "na" | "n/a" | "nan" | "null" | "none" | "?")
+}
+
+/// Everything that a report is made of.
+pub struct Report<'a> {
+    pub command: &'a str,
+    pub settings: &'a Settings,
+    pub dataset: &'a Dataset,
+    pub built: &'a Built,
+    pub clusters: Option<Clusters<'a>>,
+    /// Seconds of each stage.
+    pub seconds: &'a [(String, f64)],
+}
+
+/// The clustering, if there is one.
+pub struct Clusters<'a> {
+    pub clustering: &'a Clustering,
+    pub stability: Option<&'a Stability>,
+    /// Label of each row.
+    pub labels: &'a [u32],
+    pub scores: Option<Scores>,
+}
+
+impl Report<'_> {
+    /// What the user should know about, in plain words with what to do.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.dataset.n_loops > 0 {
+            warnings
+                .push(format!("{} entries on the diagonal of the graph were left out", self.dataset.n_loops));
+        }
+        if let Some(robust) = self.built.robust() {
+            self.warn_of_graph(robust, &mut warnings);
+        }
+        if let Some(clusters) = &self.clusters {
+            let clustering = clusters.clustering;
+            if !clustering.links.is_empty() {
+                warnings.push(format!(
+                    "the graph came in {} pieces, which were joined by weak links; --pieces separately clusters each",
+                    clustering.n_components
+                ));
+            }
+            let is_unsure = |info: &taugraph::spectral::EigenInfo| !info.confirmed;
+            if clustering.embedding.as_ref().is_some_and(|embedding| is_unsure(&embedding.info)) {
+                warnings.push(
+                    "the eigensolver could not make sure that it missed no eigenvalue; ask for fewer clusters".into(),
+                );
+            }
+        }
+        warnings
+    }
+
+    fn warn_of_graph(&self, robust: &Robust, warnings: &mut Vec<String>) {
+        if let Some(prepared) = &robust.preparation {
+            for (what, names) in [("constant", &prepared.constant), ("empty", &prepared.empty)] {
+                if !names.is_empty() {
+                    warnings.push(format!("left out, because {what}: {}", names.join(", ")));
+                }
+            }
+            if prepared.n_imputed > 0 {
+                let columns = prepared.kept.iter().filter(|column| column.n_missing > 0);
+                let names: Vec<&str> =
+                    columns.map(|column| self.dataset.features[column.column].as_str()).collect();
+                warnings.push(format!(
+                    "{} missing cells were filled with the median of their column: {}",
+                    prepared.n_imputed,
+                    names.join(", ")
+                ));
+            }
+        }
+        let graph = &robust.graph;
+        if graph.stochastic.has_flat_decay() {
+            let advice = match self.settings.graph.estimator {
+                taugraph::quantile::Estimator::AutoEncoder(_)
+                | taugraph::quantile::Estimator::Factorization(_) => "lower --rank",
+                _ => "raise --threshold, or use --preset robust",
+            };
+            warnings.push(format!("the decay is flat: every edge has the same probability; {advice}"));
+        }
+        let cut_short =
+            graph.training.iter().filter(|training| training.stop == StopReason::IterationLimit).count();
+        if cut_short > 0 {
+            warnings.push(format!(
+                "{cut_short} of {} models were still improving when --epochs ended their training",
+                graph.training.len()
+            ));
+        }
+        if !graph.links.is_empty() {
+            warnings.push(format!(
+                "the graph fell into {} pieces, which were joined by weak links; more --neighbors join them better",
+                graph.components.len()
+            ));
+        } else if graph.components.len() > 1 {
+            warnings.push(format!("the graph is in {} pieces", graph.components.len()));
+        }
+    }
+
+    /// A few lines for a terminal, without colour.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = self.write_text(&mut text);
+        text
+    }
+
+    fn write_text(&self, text: &mut String) -> std::fmt::Result {
+        let dataset = self.dataset;
+        match dataset.features.len() {
+            0 => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            d => {
+                writeln!(text, "{}: {} rows, {} features", dataset.name, grouped(dataset.n_rows), grouped(d))?
+            }
+        }
+        let graph = self.built.graph();
+        write!(text, "graph     {} nodes, {} edges", grouped(graph.n_nodes()), grouped(graph.n_edges()))?;
+        match self.built.robust() {
+            None => writeln!(text, " (given)")?,
+            Some(robust) => {
+                write!(text, ", preset {}", self.settings.preset)?;
+                let copies = robust.graph.duplicates.n_copies();
+                if copies > 0 {
+                    write!(text, ", {} duplicate rows share a node", grouped(copies))?;
+                }
+                let decay = robust.graph.stochastic.decay();
+                let counts: Vec<usize> = decay.iter().map(|(_, count)| *count).collect();
+                if let ([first, ..], [.., last]) = (decay, decay) {
+                    writeln!(
+                        text,
+                        "\ndecay     {}  {} edges at tau {}, {} at {}",
+                        sparkline(&counts),
+                        grouped(first.1),
+                        first.0,
+                        grouped(last.1),
+                        last.0
+                    )?;
+                }
+                if let Some(share) = robust.preparation.as_ref().and_then(|prepared| prepared.pca_share) {
+                    writeln!(text, "pca       {:.1} % of the variance kept", 100.0 * share)?;
+                }
+            }
+        }
+        if let Some(clusters) = &self.clusters {
+            self.write_clusters(clusters, text)?;
+        }
+        let total: f64 = self.seconds.iter().map(|(_, seconds)| seconds).sum();
+        writeln!(text, "time      {total:.2} s")?;
+        for warning in self.warnings() {
+            writeln!(text, "note      {warning}")?;
+        }
+        Ok(())
+    }
+
+    fn write_clusters(&self, clusters: &Clusters<'_>, text: &mut String) -> std::fmt::Result {
+        let clustering = clusters.clustering;
+        let k = clustering.n_clusters();
+        let how = match self.settings.cluster.clusters {
+            ClusterCount::Exactly(_) => String::new(),
+            ClusterCount::Automatic { .. } => {
+                let gap = clustering.eigengap.gaps().get(k.saturating_sub(1)).copied().unwrap_or(0.0);
+                format!(", found by the eigengap ({gap:.2} of 1)")
+            }
+        };
+        writeln!(text, "clusters  {k}{how}")?;
+        let mut sizes = vec![0usize; k];
+        clusters.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        let most = 12;
+        let shown: Vec<String> = sizes.iter().take(most).map(|&size| grouped(size)).collect();
+        let rest = if k > most { format!(" and {} more", k - most) } else { String::new() };
+        writeln!(text, "sizes     {}{rest}", shown.join(", "))?;
+        if let Some(stability) = clusters.stability {
+            let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
+            writeln!(
+                text,
+                "stability {:.3} over {} drawn graphs, {} nodes below 0.8",
+                stability.overall,
+                stability.of_draws.len(),
+                grouped(unsure)
+            )?;
+        }
+        if let Some(scores) = &clusters.scores {
+            writeln!(
+                text,
+                "scores    NMI {:.3}, ARI {:.3}, AMI {:.3}, accuracy {:.3}, balanced {:.3}",
+                scores.nmi, scores.ari, scores.ami, scores.accuracy, scores.balanced_accuracy
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Parameters, diagnostics and results. All but `seconds` is the same whenever the run is repeated.
+    pub fn json(&self) -> Value {
+        let graph = self.built.graph();
+        let mut all = json!({
+            "taugraph": env!("CARGO_PKG_VERSION"),
+            "command": self.command,
+            "settings": self.settings,
+            "input": {
+                "name": self.dataset.name,
+                "rows": self.dataset.n_rows,
+                "features": self.dataset.features,
+            },
+            "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
+            "warnings": self.warnings(),
+            "seconds": self.seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
+        });
+        if let Some(robust) = self.built.robust() {
+            self.add_robust(robust, &mut all);
+        }
+        if let Some(clusters) = &self.clusters {
+            let clustering = clusters.clustering;
+            let found = clustering.embedding.as_ref();
+            all["clusters"] = json!({
+                "count": clustering.n_clusters(),
+                "eigenvalues": clustering.eigengap.eigenvalues(),
+                "gaps": clustering.eigengap.gaps(),
+                "residuals": found.map(|embedding| &embedding.residuals),
+                "solver": found.and_then(|embedding| embedding.info.solver),
+                "confirmed": found.map(|embedding| embedding.info.confirmed),
+                "pieces": clustering.n_components,
+                "links": clustering.links.len(),
+            });
+            all["labels"] = json!(clusters.labels);
+            if let Some(stability) = clusters.stability {
+                all["stability"] = json!({
+                    "overall": stability.overall,
+                    "draws": stability.of_draws,
+                    "rows": self.built.of_rows(&stability.of_nodes),
+                });
+            }
+            if let Some(scores) = &clusters.scores {
+                all["scores"] = scores.json();
+            }
+        }
+        all
+    }
+
+    fn add_robust(&self, robust: &Robust, all: &mut Value) {
+        let graph = &robust.graph;
+        if let Some(prepared) = &robust.preparation {
+            all["input"]["preparation"] = json!({
+                "constant": prepared.constant,
+                "empty": prepared.empty,
+                "imputed_cells": prepared.n_imputed,
+                "pca_share": prepared.pca_share,
+                "columns": prepared.kept.iter().map(|column| json!({
+                    "name": self.dataset.features[column.column],
+                    "missing": column.n_missing,
+                    "fill": column.fill,
+                    "center": column.center,
+                    "scale": column.scale,
+                })).collect::<Vec<_>>(),
+            });
+        }
+        all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
+        all["graph"]["candidates"] = json!(graph.stochastic.edges().len());
+        all["graph"]["components"] = json!(graph.components.sizes());
+        all["graph"]["links"] =
+            json!(graph.links.iter().map(|link| json!([link.i, link.j, link.weight])).collect::<Vec<_>>());
+        all["graph"]["decay"] = json!(
+            graph
+                .stochastic
+                .decay()
+                .iter()
+                .map(|(tau, n)| json!({"tau": tau, "edges": n}))
+                .collect::<Vec<_>>()
+        );
+        all["graph"]["flat_decay"] = json!(graph.stochastic.has_flat_decay());
+        all["graph"]["crossing_rate"] = json!(graph.crossing_rate);
+        all["graph"]["training"] = json!(
+            graph
+                .training
+                .iter()
+                .map(|training| json!({
+                    "tau": training.tau,
+                    "losses": training.losses,
+                    "stop": training.stop,
+                }))
+                .collect::<Vec<_>>()
+        );
+        all["graph"]["first_scales"] = summary(graph.first_scales.values());
+        all["graph"]["scales"] = summary(graph.scales.values());
+    }
+}
+
+/// Smallest, median and largest.
+fn summary(values: &[f64]) -> Value {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    json!({ "min": sorted[0], "median": sorted[sorted.len() / 2], "max": sorted[sorted.len() - 1] })
+}
+
+/// Heights of a few numbers, in one line.
+pub fn sparkline(counts: &[usize]) -> String {
+    const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
+}
+
+/// 1234567 as 1,234,567.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_drawn() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(sparkline(&[8, 4, 1, 0]), "█▄▁ ");
+        assert_eq!(sparkline(&[0, 0]), "  ");
+    }
+
+    #[test]
+    fn rows_without_a_label_do_not_count() {
+        let truth = ["a", "", "b", "NA", "b"].map(String::from);
+        let scores = Scores::new(&truth, &[1, 5, 0, 5, 0]).unwrap().unwrap();
+        assert_eq!((scores.nmi, scores.accuracy, scores.n_rows), (1.0, 1.0, 3));
+        assert_eq!(Scores::new(&["".to_string()], &[0]).unwrap(), None);
+    }
+}

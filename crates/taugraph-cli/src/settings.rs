@@ -1,0 +1,417 @@
+//! Everything that decides a result, as one value: made from a preset or a config file and the flags given beside it,
+//! written with the results, and read again to repeat them.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use taugraph::cluster::{ClusterCount, ClusterParams};
+use taugraph::distance::Metric;
+use taugraph::edges::Symmetrize;
+use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
+use taugraph::points::PreparationParams;
+use taugraph::quantile::loss::Loss;
+use taugraph::quantile::{
+    AutoEncoder, Certain, Estimator, Factorization, Identity, Neighborhood, Optimizer, Taus,
+};
+use taugraph::scale::FirstScale;
+use taugraph::spectral::SolverChoice;
+use taugraph::stochastic::{Probability, RobustScale};
+
+use crate::args::{ClusterArgs, GraphArgs, InputArgs, RunArgs};
+use crate::args::{
+    EstimatorName, FinalName, FirstScaleName, LossName, OptimizerName, ProbabilityName, RobustScaleName,
+};
+use crate::dataset;
+use crate::failure::{Failure, Outcome};
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// Tables are points, sparse matrices are graphs.
+    #[default]
+    Auto,
+    /// Points.
+    Points,
+    /// Affinities.
+    Graph,
+    /// Distances, of all pairs or of neighbours.
+    Distances,
+}
+
+/// Whether the first line names the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeaderChoice {
+    #[default]
+    Auto,
+    Yes,
+    No,
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputSettings {
+    pub file: PathBuf,
+    pub kind: InputKind,
+    pub label_column: Option<String>,
+    pub id_column: Option<String>,
+    pub drop: Vec<String>,
+    pub columns: Option<Vec<String>>,
+    pub delimiter: Option<char>,
+    pub header: HeaderChoice,
+    pub array: Option<String>,
+}
+
+/// Everything that decides a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub input: InputSettings,
+    pub preparation: PreparationParams,
+    pub metric: Metric,
+    /// The preset that the graph's parameters started from.
+    pub preset: String,
+    pub graph: GraphParams,
+    pub cluster: ClusterParams,
+    /// Drawn graphs for the stability; 0 for none.
+    pub stability: usize,
+    pub seed: u64,
+}
+
+/// The part of a JSON file that `--config` reads.
+#[derive(Deserialize)]
+struct Config {
+    settings: Settings,
+}
+
+impl Settings {
+    /// The defaults, or those of `--config`.
+    pub fn start(run: &RunArgs) -> Outcome<Self> {
+        let mut settings = match &run.config {
+            None => Self {
+                input: InputSettings::default(),
+                preparation: PreparationParams::default(),
+                metric: Metric::default(),
+                preset: Preset::default().name().to_string(),
+                graph: Preset::default().params(),
+                cluster: ClusterParams::default(),
+                stability: 0,
+                seed: 0,
+            },
+            Some(path) => {
+                let name = path.display();
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
+                let config: Config = serde_json::from_str(&text)
+                    .map_err(|error| Failure::Input(format!("{name} is not a file of --json: {error}")))?;
+                config.settings
+            }
+        };
+        settings.seed = run.seed.unwrap_or(settings.seed);
+        Ok(settings)
+    }
+
+    pub fn apply_input(&mut self, args: &InputArgs) -> Outcome<()> {
+        let input = &mut self.input;
+        if let Some(file) = &args.file {
+            input.file.clone_from(file);
+        }
+        if input.file.as_os_str().is_empty() {
+            return Err(Failure::Usage("no FILE was given; - is standard input".into()));
+        }
+        let or = |new: &Option<String>, old: &mut Option<String>| {
+            if new.is_some() {
+                old.clone_from(new);
+            }
+        };
+        or(&args.label_column, &mut input.label_column);
+        or(&args.id_column, &mut input.id_column);
+        or(&args.array, &mut input.array);
+        if let Some(drop) = &args.drop {
+            input.drop.clone_from(drop);
+        }
+        if args.columns.is_some() {
+            input.columns.clone_from(&args.columns);
+        }
+        input.kind = args.input.unwrap_or(input.kind);
+        input.delimiter = args.delimiter.or(input.delimiter);
+        input.header = args.header.unwrap_or(input.header);
+        let preparation = &mut self.preparation;
+        preparation.standardize = args.standardize.unwrap_or(preparation.standardize);
+        preparation.missing = args.missing.unwrap_or(preparation.missing);
+        preparation.pca = args.pca.or(preparation.pca);
+        self.metric = args.metric.unwrap_or(self.metric);
+        Ok(())
+    }
+
+    pub fn apply_graph(&mut self, args: &GraphArgs) -> Outcome<()> {
+        if let Some(name) = &args.preset {
+            self.preset.clone_from(name);
+            self.graph = name.parse::<Preset>()?.params();
+        }
+        let graph = &mut self.graph;
+        apply_candidates(graph, args)?;
+        apply_scales(graph, args)?;
+        apply_estimator(&mut graph.estimator, args)?;
+        if let Some(taus) = &args.taus {
+            graph.taus = Taus::new(taus.clone())?;
+        }
+        graph.scale_floor = args.scale_floor.unwrap_or(graph.scale_floor);
+        graph.affinity = args.affinity.unwrap_or(graph.affinity);
+        graph.threshold = args.threshold.unwrap_or(graph.threshold);
+        let (name, floor) = match graph.probability {
+            Probability::Persistence { floor } => (ProbabilityName::Persistence, floor),
+            Probability::Decay { floor } => (ProbabilityName::Decay, floor),
+        };
+        let floor = args.probability_floor.unwrap_or(floor);
+        graph.probability = match args.probability.unwrap_or(name) {
+            ProbabilityName::Persistence => Probability::Persistence { floor },
+            ProbabilityName::Decay => Probability::Decay { floor },
+        };
+        apply_final(graph, args)?;
+        graph.link_components = args.link_components.unwrap_or(graph.link_components);
+        Ok(())
+    }
+
+    pub fn apply_cluster(&mut self, args: &ClusterArgs) {
+        let cluster = &mut self.cluster;
+        if let Some(clusters) = args.clusters {
+            cluster.clusters = ClusterCount::Exactly(clusters);
+        }
+        if let Some(most) = args.most_clusters {
+            cluster.clusters = ClusterCount::Automatic { most };
+        }
+        cluster.laplacian = args.laplacian.unwrap_or(cluster.laplacian);
+        cluster.rows = args.rows.unwrap_or(cluster.rows);
+        cluster.pieces = args.pieces.unwrap_or(cluster.pieces);
+        if let Some(solver) = args.solver {
+            cluster.eigen.solver = SolverChoice::Only(solver);
+        }
+        cluster.eigen.tolerance = args.eigen_tolerance.unwrap_or(cluster.eigen.tolerance);
+        cluster.eigen.max_applications = args.max_applications.unwrap_or(cluster.eigen.max_applications);
+        cluster.kmeans.restarts = args.restarts.unwrap_or(cluster.kmeans.restarts);
+        cluster.kmeans.max_rounds = args.kmeans_rounds.unwrap_or(cluster.kmeans.max_rounds);
+        cluster.kmeans.tolerance = args.kmeans_tolerance.unwrap_or(cluster.kmeans.tolerance);
+        self.stability = args.stability.unwrap_or(self.stability);
+    }
+}
+
+fn apply_candidates(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
+    if args.all_pairs {
+        graph.candidates = CandidatePairs::All;
+    }
+    graph.candidates = match (graph.candidates, args.neighbors, args.symmetrize) {
+        (CandidatePairs::Neighbors { k, symmetrize }, new_k, new_symmetrize) => CandidatePairs::Neighbors {
+            k: new_k.unwrap_or(k),
+            symmetrize: new_symmetrize.unwrap_or(symmetrize),
+        },
+        (CandidatePairs::All, Some(k), symmetrize) => {
+            CandidatePairs::Neighbors { k, symmetrize: symmetrize.unwrap_or(Symmetrize::Union) }
+        }
+        (CandidatePairs::All, None, Some(_)) => {
+            return Err(Failure::Usage(
+                "--symmetrize needs --neighbors where all pairs are candidates".into(),
+            ));
+        }
+        (CandidatePairs::All, None, None) => CandidatePairs::All,
+    };
+    Ok(())
+}
+
+fn apply_scales(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
+    if let Some(path) = &args.given_scales {
+        graph.first_scale = FirstScale::Given(dataset::read_numbers(path)?);
+    }
+    let (name, k) = match graph.first_scale {
+        FirstScale::KthNeighbor(k) => (FirstScaleName::Kth, k),
+        FirstScale::MeanOfNeighbors(k) => (FirstScaleName::Mean, k),
+        // The default number, if a flag turns away from the given ones.
+        FirstScale::Given(_) => (FirstScaleName::Kth, 7),
+    };
+    if args.first_scale.is_some() || args.scale_neighbors.is_some() {
+        let k = args.scale_neighbors.unwrap_or(k);
+        graph.first_scale = match args.first_scale.unwrap_or(name) {
+            FirstScaleName::Kth => FirstScale::KthNeighbor(k),
+            FirstScaleName::Mean => FirstScale::MeanOfNeighbors(k),
+        };
+    }
+    let draws = args.realizations;
+    graph.robust_scale = match (args.robust_scale, graph.robust_scale) {
+        (None, RobustScale::MedianOfRealizations(before)) => {
+            RobustScale::MedianOfRealizations(draws.unwrap_or(before))
+        }
+        (Some(RobustScaleName::Median), _) => RobustScale::MedianOfRealizations(draws.unwrap_or(25)),
+        _ if draws.is_some() => {
+            return Err(Failure::Usage("--realizations needs --robust-scale median".into()));
+        }
+        (Some(RobustScaleName::Expectation), _) => RobustScale::Expectation,
+        (Some(RobustScaleName::Keep), _) => RobustScale::Keep,
+        (None, unchanged) => unchanged,
+    };
+    Ok(())
+}
+
+fn apply_final(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
+    let (name, power, floor) = match graph.final_affinity {
+        FinalAffinity::Plain => (FinalName::Plain, 1.0, 1e-6),
+        FinalAffinity::Masked => (FinalName::Masked, 1.0, 1e-6),
+        FinalAffinity::Weighted { power, floor } => (FinalName::Weighted, power, floor),
+    };
+    graph.final_affinity = match args.final_affinity.unwrap_or(name) {
+        FinalName::Weighted => FinalAffinity::Weighted {
+            power: args.power.unwrap_or(power),
+            floor: args.weight_floor.unwrap_or(floor),
+        },
+        _ if args.power.is_some() || args.weight_floor.is_some() => {
+            return Err(Failure::Usage("--power and --weight-floor need --final weighted".into()));
+        }
+        FinalName::Plain => FinalAffinity::Plain,
+        FinalName::Masked => FinalAffinity::Masked,
+    };
+    Ok(())
+}
+
+fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
+    let name = match estimator {
+        Estimator::Neighborhood(_) => EstimatorName::Neighborhood,
+        Estimator::AutoEncoder(_) => EstimatorName::AutoEncoder,
+        Estimator::Factorization(_) => EstimatorName::Factorization,
+        Estimator::Identity(_) => EstimatorName::Identity,
+        Estimator::Certain(_) => EstimatorName::Certain,
+    };
+    if let Some(new) = args.estimator.filter(|&new| new != name) {
+        *estimator = match new {
+            EstimatorName::Neighborhood => Estimator::Neighborhood(Neighborhood::default()),
+            EstimatorName::AutoEncoder => Estimator::AutoEncoder(AutoEncoder::default()),
+            EstimatorName::Factorization => Estimator::Factorization(Factorization::default()),
+            EstimatorName::Identity => Estimator::Identity(Identity),
+            EstimatorName::Certain => Estimator::Certain(Certain),
+        };
+    }
+    refuse_flags_of_others(estimator, args)?;
+    match estimator {
+        Estimator::Neighborhood(neighborhood) => {
+            neighborhood.pool = args.pool.unwrap_or(neighborhood.pool);
+            neighborhood.statistic = args.statistic.unwrap_or(neighborhood.statistic);
+        }
+        Estimator::AutoEncoder(network) => apply_network(network, args)?,
+        Estimator::Factorization(factorization) => {
+            if let Some(rank) = &args.rank {
+                let [rank] = rank[..] else {
+                    return Err(Failure::Usage("--rank of a factorisation is one number".into()));
+                };
+                factorization.rank = rank;
+            }
+            factorization.kappa = args.kappa.unwrap_or(factorization.kappa);
+            factorization.tolerance = args.training_tolerance.unwrap_or(factorization.tolerance);
+            factorization.max_iterations = args.epochs.unwrap_or(factorization.max_iterations);
+        }
+        Estimator::Identity(_) | Estimator::Certain(_) => {}
+    }
+    Ok(())
+}
+
+/// A flag that would change nothing is a mistake, and better said than ignored.
+fn refuse_flags_of_others(estimator: &Estimator, args: &GraphArgs) -> Outcome<()> {
+    let of_neighborhood = [("--pool", args.pool.is_some()), ("--statistic", args.statistic.is_some())];
+    let of_trained = [
+        ("--rank", args.rank.is_some()),
+        ("--epochs", args.epochs.is_some()),
+        ("--training-tolerance", args.training_tolerance.is_some()),
+        ("--kappa", args.kappa.is_some()),
+    ];
+    let of_network = [
+        ("--loss", args.loss.is_some()),
+        ("--patience", args.patience.is_some()),
+        ("--activation", args.activation.is_some()),
+        ("--decoder", args.decoder.is_some()),
+        ("--biases", args.biases.is_some()),
+        ("--optimizer", args.optimizer.is_some()),
+        ("--learning-rate", args.learning_rate.is_some()),
+        ("--momentum", args.momentum.is_some()),
+        ("--batch", args.batch.is_some()),
+        ("--lbfgs-memory", args.lbfgs_memory.is_some()),
+        ("--weight-decay", args.weight_decay.is_some()),
+        ("--code-sparsity", args.code_sparsity.is_some()),
+        ("--initialization", args.initialization.is_some()),
+        ("--start-of-tau", args.start_of_tau.is_some()),
+        ("--non-crossing", args.non_crossing.is_some()),
+    ];
+    let (network, trained, neighborhood) = match estimator {
+        Estimator::AutoEncoder(_) => (true, true, false),
+        Estimator::Factorization(_) => (false, true, false),
+        Estimator::Neighborhood(_) => (false, false, true),
+        Estimator::Identity(_) | Estimator::Certain(_) => (false, false, false),
+    };
+    let refuse = |flags: &[(&str, bool)], allowed: bool, needs: &str| match flags.iter().find(|flag| flag.1) {
+        Some((flag, _)) if !allowed => {
+            Err(Failure::Usage(format!("{flag} has no effect here: it needs {needs}")))
+        }
+        _ => Ok(()),
+    };
+    refuse(&of_neighborhood, neighborhood, "--estimator neighborhood")?;
+    refuse(&of_trained, trained, "--estimator auto-encoder or factorization")?;
+    refuse(&of_network, network, "--estimator auto-encoder")
+}
+
+fn apply_network(network: &mut AutoEncoder, args: &GraphArgs) -> Outcome<()> {
+    if let Some(hidden) = &args.rank {
+        network.hidden.clone_from(hidden);
+    }
+    network.activation = args.activation.unwrap_or(network.activation);
+    network.decoder = args.decoder.unwrap_or(network.decoder);
+    network.biases = args.biases.unwrap_or(network.biases);
+    network.max_epochs = args.epochs.unwrap_or(network.max_epochs);
+    network.tolerance = args.training_tolerance.unwrap_or(network.tolerance);
+    network.patience = args.patience.unwrap_or(network.patience);
+    network.weight_decay = args.weight_decay.unwrap_or(network.weight_decay);
+    network.code_sparsity = args.code_sparsity.unwrap_or(network.code_sparsity);
+    network.initialization = args.initialization.unwrap_or(network.initialization);
+    network.start_of_tau = args.start_of_tau.unwrap_or(network.start_of_tau);
+    network.non_crossing = args.non_crossing.unwrap_or(network.non_crossing);
+    let (name, kappa) = match network.loss {
+        Loss::Check => (LossName::Check, None),
+        Loss::Huber { kappa } => (LossName::Huber, Some(kappa)),
+    };
+    network.loss = match (args.loss.unwrap_or(name), args.kappa.or(kappa)) {
+        (LossName::Check, _) if args.kappa.is_some() => {
+            return Err(Failure::Usage("--kappa needs --loss huber".into()));
+        }
+        (LossName::Check, _) => Loss::Check,
+        (LossName::Huber, Some(kappa)) => Loss::Huber { kappa },
+        (LossName::Huber, None) => return Err(Failure::Usage("--loss huber needs --kappa".into())),
+    };
+    network.optimizer = optimizer(network.optimizer, args)?;
+    Ok(())
+}
+
+fn optimizer(before: Optimizer, args: &GraphArgs) -> Outcome<Optimizer> {
+    // What the optimiser before had, or what is usual.
+    let (name, rate, momentum, batch, memory) = match before {
+        Optimizer::Sgd { learning_rate, momentum, batch } => {
+            (OptimizerName::Sgd, learning_rate, momentum, batch, 10)
+        }
+        Optimizer::Adam { learning_rate, batch } => (OptimizerName::Adam, learning_rate, 0.9, batch, 10),
+        Optimizer::Lbfgs { memory } => (OptimizerName::Lbfgs, 0.01, 0.9, 100, memory),
+    };
+    let name = args.optimizer.unwrap_or(name);
+    let refuse = |flag: &str, is_given: bool, allowed: bool| match is_given && !allowed {
+        true => Err(Failure::Usage(format!("{flag} has no effect on this --optimizer"))),
+        false => Ok(()),
+    };
+    let steps = name != OptimizerName::Lbfgs;
+    refuse("--learning-rate", args.learning_rate.is_some(), steps)?;
+    refuse("--batch", args.batch.is_some(), steps)?;
+    refuse("--momentum", args.momentum.is_some(), name == OptimizerName::Sgd)?;
+    refuse("--lbfgs-memory", args.lbfgs_memory.is_some(), !steps)?;
+    let (learning_rate, batch) = (args.learning_rate.unwrap_or(rate), args.batch.unwrap_or(batch));
+    Ok(match name {
+        OptimizerName::Sgd => {
+            Optimizer::Sgd { learning_rate, momentum: args.momentum.unwrap_or(momentum), batch }
+        }
+        OptimizerName::Adam => Optimizer::Adam { learning_rate, batch },
+        OptimizerName::Lbfgs => Optimizer::Lbfgs { memory: args.lbfgs_memory.unwrap_or(memory) },
+    })
+}
