@@ -1,9 +1,13 @@
 //! Tables from delimited text.
+//!
+//! Blocks without quotes, which is nearly all text of numbers, are cut into pieces at line ends and parsed in parallel
+//! ([`crate::csv_lines`]). From the first quote on the csv crate takes over, for which a line is not always a row.
 
 use std::io::{BufRead, Cursor, Read};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
+use crate::csv_lines::{Layout, Piece, append_lines, parse_lines};
 use crate::delimiter;
 use crate::error::{Error, Place, Result, shortened};
 use crate::source::unreadable;
@@ -12,85 +16,181 @@ use crate::table::{Cells, Header, MOST_COLUMNS, ReadOptions, Table, check_names,
 /// Bytes looked at to find the delimiter.
 const START: usize = 1 << 16;
 
-/// How many missing cells look like in text tables, lower case.
+/// Bytes parsed at once, by all threads together.
+const BLOCK: usize = 1 << 24;
+
+/// What missing cells look like in text tables, lower case.
 const MISSING: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?"];
 
 /// Reads a delimited text table. `name` is for messages.
-pub fn read_csv(mut source: impl BufRead, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+pub fn read_csv(source: impl BufRead + Send, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+    read_in_blocks(source, name, options, BLOCK)
+}
+
+/// The same with blocks of another size; none at all if that is 0.
+pub(crate) fn read_in_blocks(
+    mut source: impl BufRead + Send,
+    name: &str,
+    options: &ReadOptions<'_>,
+    block: usize,
+) -> Result<Table> {
     let mut start = Vec::new();
-    source.by_ref().take(START as u64).read_to_end(&mut start).map_err(|error| unreadable(name, error))?;
+    let mut is_whole = fill(&mut source, &mut start, START, name)?;
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
     }
     if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
         return Err(Error::NotUtf8 { name: name.to_string(), place: Place::Line(1) });
     }
-    let delimiter = options.delimiter.unwrap_or_else(|| delimiter::find(&start, start.len() < START));
-    let reader = ReaderBuilder::new()
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter::find(&start, is_whole));
+    // The whole first row, however long it is.
+    let mut first = ByteRecord::new();
+    let rest_begins = loop {
+        let mut reader = new_reader(Cursor::new(&start), delimiter);
+        next_record(&mut reader, &mut first, name)?;
+        let end = reader.position().byte() as usize;
+        if is_whole || end < start.len() {
+            break end;
+        }
+        let double = 2 * start.len();
+        is_whole = fill(&mut source, &mut start, double, name)?;
+    };
+    if first.is_empty() {
+        return Err(Error::Empty { name: name.to_string() });
+    }
+    let n_columns = first.len();
+    if n_columns > MOST_COLUMNS {
+        let name = name.to_string();
+        return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+    }
+    let is_header = match options.header {
+        Header::Yes => true,
+        Header::No => false,
+        Header::Automatic => first.iter().any(|cell| number(cell).is_none()),
+    };
+    let names = if is_header { header_names(name, &first)? } else { numbered_names(n_columns) };
+    check_names(name, &names)?;
+    let roles = (options.roles)(&names)?;
+    let mut lines_before = 0;
+    if is_header {
+        lines_before = memchr::memchr_iter(b'\n', &start[..rest_begins]).count() as u64;
+        start.drain(..rest_begins);
+    }
+    let table = Table::empty(name, names, &roles, Some(lines_before));
+    let mut rows = Rows { table, delimiter, lines_before };
+    let pending = if block > 0 { rows.read_blocks(&mut source, start, block)? } else { start };
+    rows.read_records(Cursor::new(pending).chain(source))?;
+    if rows.table.n_rows == 0 {
+        return Err(Error::NoRows { name: name.to_string() });
+    }
+    rows.table.finish()
+}
+
+/// Reads until there are `length` bytes; whether the source has ended before.
+fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, length: usize, name: &str) -> Result<bool> {
+    let missing = length.saturating_sub(bytes.len());
+    bytes.reserve_exact(missing);
+    let read = source.take(missing as u64).read_to_end(bytes).map_err(|error| unreadable(name, error))?;
+    Ok(read < missing)
+}
+
+fn new_reader<R: Read>(source: R, delimiter: u8) -> Reader<R> {
+    ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
         .flexible(true)
         .trim(Trim::All)
         .buffer_capacity(1 << 18)
-        .from_reader(Cursor::new(start).chain(source));
-    Rows { reader, name }.read(options)
+        .from_reader(source)
 }
 
-struct Rows<'a, R> {
-    reader: Reader<R>,
-    name: &'a str,
+fn next_record<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord, name: &str) -> Result<bool> {
+    reader.read_byte_record(record).map_err(|error| match error.into_kind() {
+        ErrorKind::Io(source) => unreadable(name, source),
+        other => {
+            let problem = format!("{other:?}");
+            Error::Malformed { name: name.to_string(), format: "CSV", problem }
+        }
+    })
 }
 
-impl<R: Read> Rows<'_, R> {
-    fn read(mut self, options: &ReadOptions<'_>) -> Result<Table> {
-        let name = self.name.to_string();
+/// The table as it fills.
+struct Rows {
+    table: Table,
+    delimiter: u8,
+    /// Lines before those still to be read.
+    lines_before: u64,
+}
+
+impl Rows {
+    /// Reads whole lines as long as they hold no quotes; gives what is left unread.
+    fn read_blocks(
+        &mut self,
+        source: &mut (impl Read + Send),
+        start: Vec<u8>,
+        block: usize,
+    ) -> Result<Vec<u8>> {
+        let name = self.table.name.clone();
+        let layout = Layout::of(&self.table, self.delimiter);
+        let (mut bytes, mut next, mut parsed) = (start, Vec::new(), Vec::new());
+        let mut is_whole = fill(source, &mut bytes, block, &name)?;
+        while !bytes.is_empty() {
+            let end = match is_whole {
+                true => bytes.len(),
+                false => memchr::memrchr(b'\n', &bytes).map_or(0, |place| place + 1),
+            };
+            if end == 0 {
+                // One line longer than the block: try again with twice as much of it.
+                let double = 2 * bytes.len();
+                is_whole = fill(source, &mut bytes, double, &name)?;
+                continue;
+            }
+            // While the lines are parsed, those before are appended and the next ones read.
+            next.clear();
+            next.extend_from_slice(&bytes[end..]);
+            let (pieces, others) = rayon::join(
+                || parse_lines(&bytes[..end], &layout),
+                || {
+                    self.append_lines(std::mem::take(&mut parsed), &layout)?;
+                    if is_whole { Ok(true) } else { fill(source, &mut next, block, &name) }
+                },
+            );
+            is_whole = others?;
+            let Some(pieces) = pieces else {
+                bytes.truncate(end);
+                bytes.append(&mut next);
+                return Ok(bytes);
+            };
+            parsed = pieces;
+            std::mem::swap(&mut bytes, &mut next);
+        }
+        self.append_lines(parsed, &layout)?;
+        Ok(bytes)
+    }
+
+    fn append_lines(&mut self, pieces: Vec<Piece>, layout: &Layout) -> Result<()> {
+        self.lines_before = append_lines(pieces, layout, self.lines_before, &mut self.table)?;
+        Ok(())
+    }
+
+    /// Reads records that may hold quotes and line breaks.
+    fn read_records(&mut self, source: impl Read) -> Result<()> {
+        let name = self.table.name.clone();
+        let n_columns = self.table.columns.len();
+        let mut reader = new_reader(source, self.delimiter);
         let mut record = ByteRecord::new();
-        if !self.next(&mut record)? {
-            return Err(Error::Empty { name });
-        }
-        let n_columns = record.len();
-        if n_columns > MOST_COLUMNS {
-            return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
-        }
-        let is_header = match options.header {
-            Header::Yes => true,
-            Header::No => false,
-            Header::Automatic => record.iter().any(|cell| number(cell).is_none()),
-        };
-        let names = if is_header { header_names(self.name, &record)? } else { numbered_names(n_columns) };
-        check_names(self.name, &names)?;
-        let roles = (options.roles)(&names)?;
-        let mut table = Table::empty(self.name, names, &roles, Some(u64::from(is_header)));
-        let mut more = true;
-        if is_header {
-            more = self.next(&mut record)?;
-            if !more {
-                return Err(Error::NoRows { name });
-            }
-        }
-        while more {
+        while next_record(&mut reader, &mut record, &name)? {
+            let line = self.lines_before + record.position().map_or(0, csv::Position::line);
             if record.len() != n_columns {
-                let (line, found, expected) = (line_of(&record), record.len(), n_columns);
-                return Err(Error::Ragged { name, line, found, expected });
+                return Err(Error::Ragged { name, line, found: record.len(), expected: n_columns });
             }
-            self.append(&record, &mut table)?;
-            more = self.next(&mut record)?;
+            self.append(&record, line)?;
         }
-        table.finish()
+        Ok(())
     }
 
-    fn next(&mut self, record: &mut ByteRecord) -> Result<bool> {
-        self.reader.read_byte_record(record).map_err(|error| match error.into_kind() {
-            ErrorKind::Io(source) => unreadable(self.name, source),
-            other => Error::Malformed {
-                name: self.name.to_string(),
-                format: "CSV",
-                problem: csv::Error::from(std::io::Error::other(format!("{other:?}"))).to_string(),
-            },
-        })
-    }
-
-    fn append(&self, record: &ByteRecord, table: &mut Table) -> Result<()> {
+    fn append(&mut self, record: &ByteRecord, line: u64) -> Result<()> {
+        let table = &mut self.table;
         for (cell, column) in record.iter().zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Skipped => {}
@@ -99,12 +199,11 @@ impl<R: Read> Rows<'_, R> {
                 Cells::Numbers(_) => match number(cell) {
                     Some(value) => table.values.push(value),
                     None => {
-                        let place = Place::Line(line_of(record));
-                        column.cells = Cells::NotNumbers(place, shortened(cell));
+                        column.cells = Cells::NotNumbers(Place::Line(line), shortened(cell));
                         table.values.push(f64::NAN);
                     }
                 },
-                Cells::Texts(texts) => texts.push(text(self.name, cell, Place::Line(line_of(record)))?),
+                Cells::Texts(texts) => texts.push(text(&table.name, cell, line)?),
             }
         }
         table.n_rows += 1;
@@ -112,14 +211,10 @@ impl<R: Read> Rows<'_, R> {
     }
 }
 
-fn line_of(record: &ByteRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
-}
-
-fn text(name: &str, cell: &[u8], place: Place) -> Result<String> {
+pub(crate) fn text(name: &str, cell: &[u8], line: u64) -> Result<String> {
     match std::str::from_utf8(cell) {
         Ok(text) => Ok(text.to_string()),
-        Err(_) => Err(Error::NotUtf8 { name: name.to_string(), place }),
+        Err(_) => Err(Error::NotUtf8 { name: name.to_string(), place: Place::Line(line) }),
     }
 }
 
@@ -128,18 +223,91 @@ fn header_names(name: &str, record: &ByteRecord) -> Result<Vec<String>> {
     let cells = record.iter().zip(numbered_names(record.len()));
     cells
         .map(|(cell, numbered)| {
-            let text = text(name, cell, Place::Line(1))?;
+            let text = text(name, cell, 1)?;
             Ok(if text.is_empty() { numbered } else { text })
         })
         .collect()
 }
 
-/// A number, NaN for a missing cell, `None` for anything else.
-fn number(cell: &[u8]) -> Option<f64> {
-    // Digits are by far the most frequent case.
-    if let Some(value) = std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok()) {
+/// A number, NaN for a missing cell, `None` for anything else. The cell is trimmed.
+pub(crate) fn number(cell: &[u8]) -> Option<f64> {
+    if let Ok(value) = fast_float2::parse(cell) {
         return Some(value);
     }
     let missing = cell.len() <= 4 && MISSING.contains(&cell.to_ascii_lowercase().as_slice());
     missing.then_some(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::table::Role;
+
+    /// The text table as both parsers see it; texts are in the second column.
+    fn both(text: &str, block: usize) -> [String; 2] {
+        let roles = |names: &[String]| {
+            Ok((0..names.len()).map(|place| if place == 1 { Role::Text } else { Role::Number }).collect())
+        };
+        let options =
+            ReadOptions { roles: &roles, delimiter: Some(b','), header: Header::Automatic, array: None };
+        let found = [block, 0].map(|block| match read_in_blocks(text.as_bytes(), "x", &options, block) {
+            // As text: NaN equals itself there.
+            Ok(table) => format!("{table:?}"),
+            Err(error) => error.to_string(),
+        });
+        // After empty lines the csv crate names the first of them, the fast parser the line itself.
+        let plain = text.replace('\r', "\n");
+        if plain.contains("\n\n") { found.map(without_lines) } else { found }
+    }
+
+    fn without_lines(text: String) -> String {
+        let mut masked = String::new();
+        for part in text.split_inclusive("ine") {
+            masked.push_str(part.trim_start_matches(|c: char| " (".contains(c) || c.is_ascii_digit()));
+        }
+        masked
+    }
+
+    #[test]
+    fn blocks_and_records_agree_on_the_odd_cases() {
+        for text in [
+            "a,b\n1,x\n2,y\n",
+            "a,b\r\n1,x\r\n\r\n2,y",
+            "a,b\n1,x\n2\n",
+            "a,b\n1,x\n\n\nz,y\n3,\n",
+            "a,b\n 1 , x y \n,\n",
+            "a,b\r1,x\r2,y\r",
+            "a,b\n1,x\n2,\"y\nz\"\n3,w\nbad,v\n",
+            "1,2\n3,4\n   \n5,6\n",
+            "a\n\n1\n \n2\n",
+            "\n\na,b\n1,x\n",
+            "a,b\n1,x,\n",
+        ] {
+            for block in [1, 7, 1 << 20] {
+                let [fast, slow] = both(text, block);
+                assert_eq!(fast, slow, "{text:?} in blocks of {block}");
+            }
+        }
+    }
+
+    proptest! {
+        /// The fast parser against the csv crate.
+        #[test]
+        fn blocks_and_records_agree(
+            text in "([ab0-9.,\\-+e \"\r\n]|nan|inf|,|\n){0,60}",
+            block in 1usize..40,
+        ) {
+            let [fast, slow] = both(&text, block);
+            prop_assert_eq!(fast, slow);
+        }
+
+        /// Numbers against the standard library.
+        #[test]
+        fn numbers_are_those_of_the_standard_library(text in "[-+]?[0-9]{0,25}(\\.[0-9]{0,25})?([eE][-+]?[0-9]{1,3})?") {
+            let standard = if text.is_empty() { Some(f64::NAN) } else { text.parse::<f64>().ok() };
+            prop_assert_eq!(number(text.as_bytes()).map(f64::to_bits), standard.map(f64::to_bits));
+        }
+    }
 }

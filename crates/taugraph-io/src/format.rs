@@ -62,7 +62,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     read_csv(bytes, &name, options).map(Contents::Table)
 }
 
-fn rest_of(mut bytes: Box<dyn BufRead>, source: &Source) -> Result<Vec<u8>> {
+fn rest_of(mut bytes: Box<dyn BufRead + Send>, source: &Source) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     bytes.read_to_end(&mut all).map_err(|error| source.unreadable(error))?;
     Ok(all)

@@ -8,6 +8,7 @@
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
 //! - [`Output`]: any file written whole or not at all.
 
+mod csv_lines;
 mod csv_table;
 mod delimiter;
 mod error;

@@ -85,7 +85,10 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
                 continue;
             }
             let reader = group.get_column_reader(place).map_err(failed)?;
-            Target { table: &mut table, column, first, n_rows: in_group, failed: &failed }.fill(reader)?;
+            let may_miss = schema.column(place).max_def_level() > 0;
+            let target =
+                Target { table: &mut table, column, first, n_rows: in_group, may_miss, failed: &failed };
+            target.fill(reader)?;
         }
         first += in_group;
     }
@@ -101,6 +104,8 @@ struct Target<'a> {
     column: usize,
     first: usize,
     n_rows: usize,
+    /// Whether cells may be missing; their levels tell which.
+    may_miss: bool,
     failed: &'a dyn Fn(ParquetError) -> Error,
 }
 
@@ -148,15 +153,14 @@ impl Target<'_> {
             values.clear();
             levels.clear();
             let most = BLOCK.min(self.n_rows - row);
-            let (records, n_values, n_levels) =
+            let (records, n_values, _) =
                 reader.read_records(most, Some(&mut levels), None, &mut values).map_err(self.failed)?;
             if records == 0 {
                 return Err(malformed(&self.table.name, "a column ends too early"));
             }
             let mut next = values[..n_values.min(values.len())].iter();
             for record in 0..records {
-                // Columns without missing cells have no levels.
-                let is_there = n_levels == 0 || levels.get(record).is_some_and(|&level| level > 0);
+                let is_there = !self.may_miss || levels.get(record).is_some_and(|&level| level > 0);
                 each(self.first + row + record, if is_there { next.next() } else { None })?;
             }
             row += records;

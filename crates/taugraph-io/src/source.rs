@@ -29,8 +29,8 @@ impl Source {
     }
 
     /// Opens it and undoes gzip and zstd, whatever the name says.
-    pub fn open(&self) -> Result<Box<dyn BufRead>> {
-        let raw: Box<dyn Read> = match self {
+    pub fn open(&self) -> Result<Box<dyn BufRead + Send>> {
+        let raw: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(std::io::stdin()),
             Source::File(path) => Box::new(open_file(path, &self.to_string())?),
         };
