@@ -1,29 +1,33 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test bench results reference doc fmt clean
+.PHONY: test bench results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 
-## The tests: format, lints, documentation, every test. No Python and no network beyond the crates.
-test:
+## The tests: format, lints, documentation, every test. Python reads what the program wrote.
+test: $(VENV)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-	cargo test --workspace
+	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
 
 ## Times and memory beside numpy, scipy and scikit-learn; writes docs/PERFORMANCE.md.
 bench: $(VENV)
-	cargo build --release --example bench
+	cargo build --release --package taugraph --package taugraph-io --examples
 	$(PYTHON) scripts/bench.py
 
 ## Clustering quality on synthetic points over fixed seeds; writes docs/RESULTS.md.
 results:
-	cargo run --release --example synthetic_results > docs/RESULTS.md.new
+	cargo run --release --package taugraph --example synthetic_results > docs/RESULTS.md.new
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
 ## Makes the reference values of the tests anew.
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
+
+## A minute of random input for every reader.
+fuzz:
+	scripts/fuzz.sh 60
 
 doc:
 	cargo doc --workspace --no-deps --open
@@ -38,4 +42,4 @@ $(VENV): scripts/requirements.txt
 
 clean:
 	cargo clean
-	rm -rf $(VENV) bench-data
+	rm -rf $(VENV) .tools bench-data fuzz/target fuzz/corpus fuzz/artifacts

@@ -80,6 +80,10 @@ impl From<taugraph::error::Error> for Failure {
             Error::EigenNotConverged { .. } | Error::Diverged { .. } | Error::Numerical { .. } => {
                 Failure::Computation(message)
             }
+            Error::TooFewPoints { distinct, .. } => Failure::Usage(format!(
+                "{message}: --neighbors, --pool, --scale-neighbors {}",
+                distinct.saturating_sub(1)
+            )),
             // More clusters than points, or fewer than pieces: the number that was asked for is wrong.
             Error::TooManyClusters { .. } | Error::FewerClustersThanComponents { .. } => {
                 Failure::Usage(message)

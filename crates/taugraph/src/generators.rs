@@ -136,7 +136,7 @@ pub fn uneven_blobs(n: usize, n_columns: usize, n_blobs: u32, seed: u64) -> Resu
 
 /// The paper's noise: Gaussian of deviation `sigma` on a random `share` of the points.
 pub fn add_noise(data: &LabeledPoints, sigma: f64, share: f64, seed: u64) -> Result<LabeledPoints> {
-    require(sigma >= 0.0 && sigma.is_finite(), "sigma", sigma, "must be finite and at least 0")?;
+    require(sigma >= 0.0 && sigma.is_finite(), "noise", sigma, "must be finite and at least 0")?;
     require((0.0..=1.0).contains(&share), "share", share, "must be between 0 and 1")?;
     let (n, d) = (data.points.len(), data.points.n_columns());
     let stream = Stream::new(seed, Stage::Noise);

@@ -70,7 +70,7 @@ pub struct DemoArgs {
 /// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs from scipy's .npz and MatrixMarket. Labels go to standard
 /// output as CSV, or to --output.
 #[derive(Debug, Args)]
-#[command(after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
 pub struct ClusterCommand {
     #[command(flatten)]
     pub input: InputArgs,
@@ -95,7 +95,7 @@ pub struct ClusterCommand {
 /// The graph goes to --output: .npz for scipy.sparse.load_npz, .mtx for MatrixMarket, .csv or .parquet for a list of edges
 /// with weight, probability and distance; without --output the list of edges goes to standard output.
 #[derive(Debug, Args)]
-#[command(after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
 pub struct GraphCommand {
     #[command(flatten)]
     pub input: InputArgs,
@@ -146,6 +146,7 @@ pub enum Density {
 
 /// Make points with known groups: columns x1, x2, … and label.
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub struct GenerateArgs {
     /// The shape
     pub shape: Shape,

@@ -1,0 +1,84 @@
+"""Reads what the program wrote with the libraries people use, and writes the same points and graphs with them.
+
+Prints the arguments under which the program reads each written file.
+"""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import scipy.io
+import scipy.sparse as sp
+
+run = json.load(open("run.json"))
+labels = np.array(run["labels"])
+
+# Tables in every format hold the same numbers.
+for kind in ["csv", "tsv", "csv.gz", "csv.zst"]:
+    separator = "\t" if kind == "tsv" else ","
+    frame = pd.read_csv(f"labels.{kind}", sep=separator)
+    assert list(frame.columns) == ["cluster"] and (frame["cluster"] == labels).all(), kind
+frame = pd.read_parquet("labels.parquet")
+assert frame["cluster"].dtype == np.int64 and (frame["cluster"] == labels).all()
+assert (pl.read_parquet("labels.parquet")["cluster"].to_numpy() == labels).all()
+array = np.load("labels.npy")
+assert array.dtype == np.int64 and array.shape == (400,) and (array == labels).all()
+for name, columns in [("scales", ["first_scale", "scale"]), ("embedding", [f"embedding_{i}" for i in (1, 2, 3)])]:
+    exact = np.load(f"{name}.npy")
+    assert exact.shape == (400, len(columns)) and exact.dtype == np.float64
+    assert (pd.read_parquet(f"{name}.parquet")[columns].to_numpy() == exact).all(), name
+    assert (pd.read_csv(f"{name}.csv", float_precision="round_trip")[columns].to_numpy() == exact).all(), name
+    assert (pa.csv.read_csv(f"{name}.csv").to_pandas()[columns].to_numpy() == exact).all(), name
+
+# Graphs: one matrix, three ways.
+graph = sp.load_npz("graph.npz")
+assert graph.format == "csr" and graph.shape == (400, 400) and graph.has_sorted_indices
+assert abs(graph - graph.T).max() == 0 and graph.diagonal().sum() == 0
+assert (scipy.io.mmread("graph.mtx").tocsr() != graph).nnz == 0
+for edges in [pd.read_parquet("graph.parquet"), pd.read_csv("graph.csv", float_precision="round_trip")]:
+    upper = sp.coo_matrix((edges["weight"], (edges["source"], edges["target"])), shape=graph.shape).tocsr()
+    assert (upper + upper.T != graph).nnz == 0
+    known = edges["probability"].notna()
+    assert edges.loc[known, "probability"].between(0, 1).all() and (edges.loc[known, "distance"] > 0).all()
+
+# The same points and graphs, written by others.
+points = pd.read_csv("points.csv", float_precision="round_trip")
+features = points.drop(columns="label")
+files = []
+
+
+def add(file, flags=""):
+    files.append(f"{file} {flags}".strip())
+
+
+for compression in ["snappy", "gzip", "zstd", None]:
+    features.to_parquet(f"pandas-{compression}.parquet", compression=compression)
+    add(f"pandas-{compression}.parquet")
+features.set_index(pd.Index(range(1000, 1400))).to_parquet("index.parquet")
+add("index.parquet")
+pl.from_pandas(features).write_parquet("polars.parquet")
+add("polars.parquet")
+pa.parquet.write_table(pa.Table.from_pandas(features, preserve_index=False), "groups.parquet", row_group_size=37)
+add("groups.parquet")
+np.save("fortran.npy", np.asfortranarray(features.to_numpy()))
+add("fortran.npy")
+np.savez_compressed("both.npz", X=features.to_numpy(), y=points["label"].to_numpy())
+add("both.npz", "--drop y")
+features.to_csv("semicolon.csv", sep=";", index=False, quoting=1)
+add("semicolon.csv")
+features.to_csv("crlf.tsv", sep="\t", index=False, lineterminator="\r\n")
+add("crlf.tsv")
+with gzip.open("packed.data", "wt") as out:
+    features.to_csv(out, index=False, header=False)
+add("packed.data")
+for name, matrix in [("csc", graph.tocsc()), ("coo", graph.tocoo())]:
+    sp.save_npz(f"{name}.npz", matrix)
+    add(f"{name}.npz")
+scipy.io.mmwrite("general.mtx", graph, symmetry="general")
+add("general.mtx")
+print("\n".join(files))
