@@ -1,4 +1,4 @@
-"""Time and memory beside numpy, scipy and scikit-learn, in one run on the same data; writes docs/PERFORMANCE.md.
+"""Time and memory beside numpy, scipy, scikit-learn, pandas and pyarrow, in one run on the same data; writes docs/PERFORMANCE.md.
 
     make bench
 
@@ -15,6 +15,9 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
 import scipy.sparse
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import SpectralClustering
@@ -25,13 +28,18 @@ from sklearn.preprocessing import StandardScaler
 ROOT = pathlib.Path(__file__).parent.parent
 DATA = ROOT / "bench-data"
 BENCH = ROOT / "target" / "release" / "examples" / "bench"
+READ_TABLE = BENCH.with_name("read_table")
 SIZES = (1000, 5000, 20_000, 50_000)
 
 
-def bench(*words):
-    """Runs examples/bench.rs and reads its `key value` lines."""
-    out = subprocess.run([BENCH, *map(str, words)], check=True, capture_output=True, text=True).stdout
+def lines_of(program, *words):
+    """Runs an example and reads its `key value` lines."""
+    out = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True).stdout
     return dict(row.split(" ", 1) for row in out.splitlines())
+
+
+def bench(*words):
+    return lines_of(BENCH, *words)
 
 
 def points(shape, n, seed=1):
@@ -140,6 +148,28 @@ def autoencoder():
     return [row("auto-encoder epoch, N = 1000, P = 50, batch 100, float64", "numpy", f"{min(ours):.4f}", f"{min(peers):.4f}", f"{ratio:.2f}", "1.0")]
 
 
+def reading():
+    """A table of 1,000,000 × 20 numbers with all their digits, from the system's cache."""
+    path, rng = DATA / "table.csv", np.random.default_rng(0)
+    table = pa.table({f"x{i + 1}": rng.normal(size=1_000_000) for i in range(20)})
+    pa.csv.write_csv(table, path)
+    peers = {
+        'pandas, `engine="c"`': ("1.0", lambda: pd.read_csv(path, engine="c").to_numpy()),
+        "pyarrow": ("", lambda: pa.csv.read_csv(path)),
+    }
+    ours, theirs = [], {name: [] for name in peers}
+    for _ in range(5):
+        found = lines_of(READ_TABLE, path)
+        assert (found["rows"], found["columns"]) == ("1000000", "20")
+        ours.append(float(found["seconds"]))
+        for name, (_, peer) in peers.items():
+            theirs[name].append(seconds(peer)[0])
+    return [
+        row("reading CSV, 1,000,000 × 20", name, f"{min(ours):.2f}", f"{min(times):.2f}", f"{min(ours) / min(times):.2f}", peers[name][0])
+        for name, times in theirs.items()
+    ]
+
+
 def peer_clustering(path, clusters):
     """scikit-learn in a process of its own, so that its peak memory is its own."""
     out = subprocess.run([sys.executable, __file__, "peer", path, str(clusters)], check=True, capture_output=True, text=True).stdout
@@ -204,7 +234,7 @@ def paper():
 
 def main():
     DATA.mkdir(exist_ok=True)
-    single = neighbours() + eigenpairs() + autoencoder()
+    single = neighbours() + eigenpairs() + autoencoder() + reading()
     rows, curves = clustering()
     paper_rows, paper_curve = paper()
     version = lambda name: __import__(name).__version__
@@ -214,7 +244,7 @@ def main():
         "Made by `make bench`. Seconds are the shortest of several runs that took turns with the",
         "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
         "",
-        f"{platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; numpy {version('numpy')}, scipy {version('scipy')}, scikit-learn {version('sklearn')}.",
+        f"{platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; numpy {version('numpy')}, scipy {version('scipy')}, scikit-learn {version('sklearn')}, pandas {version('pandas')}, pyarrow {version('pyarrow')}.",
         "",
         "## Single stages",
         "",

@@ -10,8 +10,6 @@ if ! "$tools/bin/cargo-fuzz" --version >/dev/null 2>&1; then
     cargo install --quiet --locked --root "$tools" cargo-fuzz
 fi
 export PATH="$tools/bin:$PATH"
-# Sanitizers need unstable flags; a stable compiler takes them with this.
-export RUSTC_BOOTSTRAP=1
 
 cargo build --quiet --release
 taugraph="$PWD/target/release/taugraph"
@@ -29,6 +27,8 @@ for target in npz matrix_market; do
         --output "fuzz/corpus/$target/graph.$ending"
 done
 
+# Sanitizers need unstable flags; a stable compiler takes them with this.
+export RUSTC_BOOTSTRAP=1
 for target in csv npy npz parquet matrix_market; do
     echo "== $target, $seconds s"
     cargo fuzz run "$target" -- -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |

@@ -1,5 +1,6 @@
-//! Figures: panels drawn as SVG, alone or side by side, and rendered to PNG.
+//! Figures: panels alone or side by side, as SVG and PNG.
 
+mod drawing;
 mod palette;
 mod panel;
 mod png;
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 use taugraph_io::Output;
 
 use crate::failure::Outcome;
+use drawing::Drawing;
 use png::png_of;
-use svg::Svg;
+use svg::svg_of;
 
 /// Width and height of a panel.
 const PANEL: (f64, f64) = (380.0, 400.0);
@@ -27,16 +29,17 @@ pub fn write_figure(
     columns: usize,
 ) -> Outcome<Vec<PathBuf>> {
     let rows = panels.len().div_ceil(columns);
-    let mut svg = Svg::new(PANEL.0 * columns as f64, PANEL.1 * rows as f64);
+    let mut drawing = Drawing::new(PANEL.0 * columns as f64, PANEL.1 * rows as f64);
     for (place, panel) in panels.iter().enumerate() {
-        svg.begin_at(PANEL.0 * (place % columns) as f64, PANEL.1 * (place / columns) as f64);
-        panel.draw(&mut svg, PANEL.0, PANEL.1);
-        svg.end();
+        drawing.move_origin(PANEL.0 * (place % columns) as f64, PANEL.1 * (place / columns) as f64);
+        panel.draw(&mut drawing, PANEL.0, PANEL.1);
     }
-    let svg = svg.finish();
-    let (drawing, picture) = (folder.join(format!("{name}.svg")), folder.join(format!("{name}.png")));
-    Output::new(&drawing).write(|out| out.write_all(svg.as_bytes()))?;
-    let png = png_of(&svg);
-    Output::new(&picture).write(|out| out.write_all(&png))?;
-    Ok(vec![drawing, picture])
+    let files = [("svg", svg_of(&drawing).into_bytes()), ("png", png_of(&drawing))];
+    let mut paths = Vec::new();
+    for (ending, bytes) in files {
+        let path = folder.join(format!("{name}.{ending}"));
+        Output::new(&path).write(|out| out.write_all(&bytes))?;
+        paths.push(path);
+    }
+    Ok(paths)
 }

@@ -1,14 +1,14 @@
 //! The panels: points and edges in the plane, and the decay curve.
 
+use super::drawing::{Anchor, Drawing};
 use super::palette::{INK, probability_color};
-use super::svg::{Anchor, Svg};
 
 const TITLE: f64 = 26.0;
 const MARGIN: f64 = 14.0;
 
 /// Something that fills a rectangle.
 pub trait Panel {
-    fn draw(&self, svg: &mut Svg, width: f64, height: f64);
+    fn draw(&self, drawing: &mut Drawing, width: f64, height: f64);
 }
 
 /// Points in the plane, and how they are brought into a panel: equal scales on both axes, y upwards.
@@ -57,21 +57,20 @@ pub struct GraphPanel<'a> {
 }
 
 impl Panel for GraphPanel<'_> {
-    fn draw(&self, svg: &mut Svg, width: f64, height: f64) {
-        title(svg, width, &self.title);
+    fn draw(&self, drawing: &mut Drawing, width: f64, height: f64) {
+        title(drawing, width, &self.title);
         // Likely edges on top.
         let mut edges = self.edges.clone();
         edges.sort_by(|a, b| a.2.unwrap_or(0.0).total_cmp(&b.2.unwrap_or(0.0)));
         for (i, j, probability) in edges {
             let ends = (self.map.place(i as usize, width, height), self.map.place(j as usize, width, height));
             match probability {
-                Some(p) => svg.line(ends.0, ends.1, &probability_color(p), 0.4 + 0.9 * p, 0.35 + 0.6 * p),
-                None => svg.line(ends.0, ends.1, super::EDGE, 0.6, 0.55),
+                Some(p) => drawing.line(ends.0, ends.1, &probability_color(p), 0.4 + 0.9 * p, 0.35 + 0.6 * p),
+                None => drawing.line(ends.0, ends.1, super::EDGE, 0.6, 0.55),
             }
         }
         for (point, color) in self.colors.iter().enumerate() {
-            let (x, y) = self.map.place(point, width, height);
-            svg.circle(x, y, self.radius, color);
+            drawing.circle(self.map.place(point, width, height), self.radius, color);
         }
     }
 }
@@ -84,27 +83,27 @@ pub struct DecayPanel {
 }
 
 impl Panel for DecayPanel {
-    fn draw(&self, svg: &mut Svg, width: f64, height: f64) {
-        title(svg, width, &self.title);
+    fn draw(&self, drawing: &mut Drawing, width: f64, height: f64) {
+        title(drawing, width, &self.title);
         let (left, right, top, bottom) = (58.0, width - 22.0, TITLE + 18.0, height - 48.0);
         let most = self.decay.iter().map(|(_, edges)| *edges).max().unwrap_or(0).max(1);
         let x = |tau: f64| left + tau * (right - left);
         let y = |edges: f64| bottom - edges / most as f64 * (bottom - top);
         for fifth in 0..=5 {
             let (tau, edges) = (f64::from(fifth) / 5.0, most as f64 * f64::from(fifth) / 5.0);
-            svg.line((left, y(edges)), (right, y(edges)), INK, 0.5, 0.15);
-            svg.text(left - 6.0, y(edges) + 4.0, 11.0, Anchor::End, INK, &format!("{edges:.0}"));
-            svg.text(x(tau), bottom + 16.0, 11.0, Anchor::Middle, INK, &format!("{tau:.1}"));
+            drawing.line((left, y(edges)), (right, y(edges)), INK, 0.5, 0.15);
+            drawing.text((left - 6.0, y(edges) + 4.0), 11.0, Anchor::End, INK, &format!("{edges:.0}"));
+            drawing.text((x(tau), bottom + 16.0), 11.0, Anchor::Middle, INK, &format!("{tau:.1}"));
         }
-        svg.line((left, bottom), (right, bottom), INK, 1.0, 1.0);
-        svg.line((left, top), (left, bottom), INK, 1.0, 1.0);
+        drawing.line((left, bottom), (right, bottom), INK, 1.0, 1.0);
+        drawing.line((left, top), (left, bottom), INK, 1.0, 1.0);
         let points: Vec<(f64, f64)> = self.decay.iter().map(|&(tau, n)| (x(tau), y(n as f64))).collect();
-        svg.polyline(&points, super::class_color(0), 2.0);
-        points.iter().for_each(|&(x, y)| svg.circle(x, y, 3.5, super::class_color(0)));
-        svg.text(0.5 * (left + right), bottom + 36.0, 12.0, Anchor::Middle, INK, "quantile τ");
+        drawing.polyline(&points, super::class_color(0), 2.0);
+        points.iter().for_each(|&point| drawing.circle(point, 3.5, super::class_color(0)));
+        drawing.text((0.5 * (left + right), bottom + 36.0), 12.0, Anchor::Middle, INK, "quantile τ");
     }
 }
 
-fn title(svg: &mut Svg, width: f64, text: &str) {
-    svg.text(0.5 * width, 19.0, 13.0, Anchor::Middle, INK, text);
+fn title(drawing: &mut Drawing, width: f64, text: &str) {
+    drawing.text((0.5 * width, 19.0), 13.0, Anchor::Middle, INK, text);
 }
