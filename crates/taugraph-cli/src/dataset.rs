@@ -134,7 +134,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         }
         match values.iter().position(|value| value.is_nan()) {
             Some(place) => Err(Failure::Input(format!(
-                "{name}, row {}, column '{}': the value is missing",
+                "{name}, data row {}, column '{}': the value is missing",
                 place / d + 1,
                 features[place % d]
             ))),
@@ -243,12 +243,12 @@ pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
     let name = &dataset.name;
     match error {
         LibraryError::NotFinite { row, column, .. } => Failure::Input(format!(
-            "{name}, row {}, column '{}': the cell is missing; fill it, or leave out --missing error",
+            "{name}, data row {}, column '{}': the cell is missing; fill it, or leave out --missing error",
             row + 1,
             dataset.features[column]
         )),
         LibraryError::ZeroRow { row } => Failure::Input(format!(
-            "{name}, row {}: all features are zero there, so the cosine distance is not defined; drop the row or use \
+            "{name}, data row {}: all features are zero there, so the cosine distance is not defined; drop the row or use \
              another --metric",
             row + 1
         )),

@@ -80,6 +80,9 @@ impl From<taugraph::error::Error> for Failure {
             Error::EigenNotConverged { .. } | Error::Diverged { .. } | Error::Numerical { .. } => {
                 Failure::Computation(message)
             }
+            Error::TooFewPoints { distinct: 0..=1, .. } => {
+                Failure::Input("all points are equal: there is nothing that tells them apart".into())
+            }
             Error::TooFewPoints { distinct, .. } => Failure::Usage(format!(
                 "{message}: --neighbors, --pool, --scale-neighbors {}",
                 distinct.saturating_sub(1)

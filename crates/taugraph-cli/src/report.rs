@@ -4,8 +4,11 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use taugraph::cluster::{ClusterCount, Clustering, Stability};
+use taugraph::distance::Metric;
 use taugraph::labels::Labels;
 use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accuracy, nmi};
+use taugraph::params::Preset;
+use taugraph::points::PreparationParams;
 use taugraph::quantile::StopReason;
 
 use crate::dataset::Dataset;
@@ -95,6 +98,7 @@ impl Report<'_> {
     /// What the user should know about, in plain words with what to do.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        self.warn_of_input(&mut warnings);
         if self.dataset.n_loops > 0 {
             warnings
                 .push(format!("{} entries on the diagonal of the graph were left out", self.dataset.n_loops));
@@ -118,6 +122,32 @@ impl Report<'_> {
             }
         }
         warnings
+    }
+
+    fn warn_of_input(&self, warnings: &mut Vec<String>) {
+        let of_points = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
+        let prepares = self.settings.preparation != PreparationParams::default();
+        if !of_points && (prepares || self.settings.metric != Metric::default()) {
+            warnings.push("preparation and metric have no effect on a given graph or given distances".into());
+        }
+        if self.built.robust().is_none() && self.settings.graph != Preset::default().params() {
+            warnings.push("the parameters of the graph have no effect on a given graph".into());
+        }
+        let is_label = |name: &&String| {
+            ["label", "labels", "class", "cluster", "target", "y"].contains(&name.to_lowercase().as_str())
+        };
+        if let (true, Some(name)) = (of_points, self.dataset.features.iter().find(is_label)) {
+            warnings.push(format!(
+                "'{name}' is used as a feature; --label-column {name} or --drop {name} keeps it out"
+            ));
+        }
+        let scored = self.clusters.as_ref().and_then(|clusters| clusters.scores);
+        if let (Some(labels), Some(scores)) = (&self.dataset.labels, scored)
+            && scores.n_rows < labels.len()
+        {
+            let without = grouped(labels.len() - scores.n_rows);
+            warnings.push(format!("{without} rows without a label do not count in the scores"));
+        }
     }
 
     fn warn_of_graph(&self, robust: &Robust, warnings: &mut Vec<String>) {

@@ -1,7 +1,7 @@
 //! Everything that decides a result, as one value: made from a preset or a config file and the flags given beside it,
 //! written with the results, and read again to repeat them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use taugraph::cluster::{ClusterCount, ClusterParams};
@@ -53,6 +53,8 @@ pub enum HeaderChoice {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputSettings {
+    /// In JSON as far as it is text.
+    #[serde(serialize_with = "as_text")]
     pub file: PathBuf,
     pub kind: InputKind,
     pub label_column: Option<String>,
@@ -62,6 +64,10 @@ pub struct InputSettings {
     pub delimiter: Option<char>,
     pub header: HeaderChoice,
     pub array: Option<String>,
+}
+
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// Everything that decides a result.
@@ -120,6 +126,13 @@ impl Settings {
         }
         if input.file.as_os_str().is_empty() {
             return Err(Failure::Usage("no FILE was given; - is standard input".into()));
+        }
+        // The columns of results that stand beside the names of rows.
+        if let Some(id) = args.id_column.as_deref().filter(|id| {
+            ["cluster", "stability", "first_scale", "scale"].contains(id) || id.starts_with("embedding_")
+        }) {
+            let message = format!("--id-column: a column of the output is called '{id}', too; rename yours");
+            return Err(Failure::Usage(message));
         }
         let or = |new: &Option<String>, old: &mut Option<String>| {
             if new.is_some() {

@@ -32,6 +32,10 @@ fn folder() -> Folder {
     folder.write("cut.parquet", b"PAR1\x15\x04\x15");
     folder.write("cut.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b");
     folder.write("labels.csv", "label\n0\n1\n");
+    folder.write("clusters.csv", "cluster,x\n1,2\n2,3\n");
+    folder.write("open.csv", "a,b\n1,\"x\n2,y\n3,z\n");
+    folder.write("comma.csv", "a;b\n0,5;1\n1,5;2\n");
+    folder.write("zeros.csv", "0,0\n0,0\n");
     folder.write("config.json", "{\"settings\": {\"sed\": 1}}");
     folder.write("scales.csv", "1\n2\n3\n");
     std::fs::create_dir(folder.file("folder")).unwrap();
@@ -72,7 +76,11 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster ten.csv --label-column y", 3, "ten.csv has no column 'y'"),
         ("cluster ten.csv --drop a,b", 3, "no column is left"),
         ("cluster twice.csv", 3, "two columns are called 'a'"),
-        ("cluster missing.csv --missing error", 3, "missing.csv, row 2, column 'b': the cell is missing"),
+        (
+            "cluster missing.csv --missing error",
+            3,
+            "missing.csv, data row 2, column 'b': the cell is missing",
+        ),
         ("cluster latin1.csv --label-column n", 3, "latin1.csv, line 2: the text is not valid UTF-8"),
         ("cluster wide.csv", 3, "10000001 cells, more than the 1000000 columns"),
         ("cluster distances.csv --input distances", 3, "distances.csv has 2 rows and 3 columns"),
@@ -88,8 +96,21 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster cut.csv.gz", 3, "it ends too early"),
         ("cluster", 2, "no FILE was given"),
         ("cluster ten.csv --output no/folder/x.csv", 4, "no/folder/x.csv cannot be written"),
-        ("cluster ten.csv --output folder", 3, "no format fits this name"),
-        ("cluster ten.csv --output x.xlsx", 3, "x.xlsx: no format fits this name; use .csv"),
+        ("cluster ten.csv --output folder", 4, "no format fits this name"),
+        ("cluster ten.csv --output x.xlsx", 4, "x.xlsx: no format fits this name; use .csv"),
+        ("cluster ten.csv --output ten.csv", 2, "--output and the input are the same file"),
+        ("cluster ten.csv --output x.csv --scales ./x.csv", 2, "--scales and --output are the same file"),
+        ("cluster clusters.csv --id-column cluster", 2, "a column of the output is called 'cluster', too"),
+        ("cluster open.csv --drop b", 3, "the row that begins in line 2 has a quote that is never closed"),
+        ("cluster comma.csv", 3, "write decimal points, not commas"),
+        (
+            "cluster ten.csv -k 9 --pool 9 --stability=99999999999",
+            2,
+            "stability draws = 99999999999: must be between",
+        ),
+        ("generate moons -n 99999999999999", 5, "points of 2 columns need about"),
+        ("generate blobs --columns 99999999999", 5, "are available"),
+        ("cluster zeros.csv --input distances", 3, "all points are equal"),
         ("cluster ten.csv --id-column a --output x.npy", 2, "NPY holds numbers only"),
         ("cluster ten.csv --json - --output -", 2, "cannot all go to standard output"),
         ("cluster ten.csv --memory 1K", 5, "this run needs about"),

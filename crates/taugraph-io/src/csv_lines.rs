@@ -88,6 +88,10 @@ pub(crate) fn append_lines(
                 all.extend(texts.next().expect("a list for each column of text"));
             }
         }
+        if piece.n_rows as u64 != piece.n_lines {
+            // Empty lines: rows are no longer numbered as lines.
+            table.header_lines = None;
+        }
         table.n_rows += piece.n_rows;
         line += piece.n_lines;
     }

@@ -3,12 +3,12 @@
 //! Blocks without quotes, which is nearly all text of numbers, are cut into pieces at line ends and parsed in parallel
 //! ([`crate::csv_lines`]). From the first quote on the csv crate takes over, for which a line is not always a row.
 
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
 use crate::csv_lines::{Layout, Piece, append_lines, parse_lines};
-use crate::delimiter;
+use crate::delimiter::{self, Squeezed};
 use crate::error::{Error, Place, Result, shortened};
 use crate::source::unreadable;
 use crate::table::{Cells, Header, MOST_COLUMNS, ReadOptions, Table, check_names, numbered_names};
@@ -35,7 +35,7 @@ pub(crate) fn read_in_blocks(
     block: usize,
 ) -> Result<Table> {
     let mut start = Vec::new();
-    let mut is_whole = fill(&mut source, &mut start, START, name)?;
+    let is_whole = fill(&mut source, &mut start, START, name)?;
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
     }
@@ -43,47 +43,75 @@ pub(crate) fn read_in_blocks(
         return Err(Error::NotUtf8 { name: name.to_string(), place: Place::Line(1) });
     }
     let delimiter = options.delimiter.unwrap_or_else(|| delimiter::find(&start, is_whole));
-    // The whole first row, however long it is.
-    let mut first = ByteRecord::new();
-    let rest_begins = loop {
-        let mut reader = new_reader(Cursor::new(&start), delimiter);
-        next_record(&mut reader, &mut first, name)?;
-        let end = reader.position().byte() as usize;
-        if is_whole || end < start.len() {
-            break end;
+    if delimiter == b' ' {
+        let squeezed = BufReader::new(Squeezed::new(Cursor::new(start).chain(source)));
+        return Start { bytes: Vec::new(), is_whole: false, delimiter }.read(squeezed, name, options, block);
+    }
+    Start { bytes: start, is_whole, delimiter }.read(source, name, options, block)
+}
+
+/// The first bytes of a table, and what is known of it.
+struct Start {
+    bytes: Vec<u8>,
+    is_whole: bool,
+    delimiter: u8,
+}
+
+impl Start {
+    fn read(
+        self,
+        mut source: impl BufRead + Send,
+        name: &str,
+        options: &ReadOptions<'_>,
+        block: usize,
+    ) -> Result<Table> {
+        let Start { bytes: mut start, mut is_whole, delimiter } = self;
+        if start.is_empty() {
+            is_whole = fill(&mut source, &mut start, START, name)?;
         }
-        let double = 2 * start.len();
-        is_whole = fill(&mut source, &mut start, double, name)?;
-    };
-    if first.is_empty() {
-        return Err(Error::Empty { name: name.to_string() });
+        // The whole first two rows, however long they are.
+        let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
+        let rest_begins = loop {
+            let mut reader = new_reader(Cursor::new(&start), delimiter);
+            next_record(&mut reader, &mut first, name)?;
+            let after_first = reader.position().byte() as usize;
+            next_record(&mut reader, &mut second, name)?;
+            if is_whole || (reader.position().byte() as usize) < start.len() {
+                break after_first;
+            }
+            let double = 2 * start.len();
+            is_whole = fill(&mut source, &mut start, double, name)?;
+        };
+        if first.is_empty() {
+            return Err(Error::Empty { name: name.to_string() });
+        }
+        let n_columns = first.len();
+        if n_columns > MOST_COLUMNS {
+            let name = name.to_string();
+            return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+        }
+        let is_header = match options.header {
+            Header::Yes => true,
+            Header::No => false,
+            Header::Automatic => looks_like_header(&first, &second),
+        };
+        let names = if is_header { header_names(name, &first)? } else { numbered_names(n_columns) };
+        check_names(name, &names)?;
+        let roles = (options.roles)(&names)?;
+        let mut lines_before = 0;
+        if is_header {
+            lines_before = memchr::memchr_iter(b'\n', &start[..rest_begins]).count() as u64;
+            start.drain(..rest_begins);
+        }
+        let table = Table::empty(name, names, &roles, Some(lines_before));
+        let mut rows = Rows { table, delimiter, lines_before };
+        let pending = if block > 0 { rows.read_blocks(&mut source, start, block)? } else { start };
+        rows.read_records(Cursor::new(pending).chain(source))?;
+        if rows.table.n_rows == 0 {
+            return Err(Error::NoRows { name: name.to_string() });
+        }
+        rows.table.finish()
     }
-    let n_columns = first.len();
-    if n_columns > MOST_COLUMNS {
-        let name = name.to_string();
-        return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
-    }
-    let is_header = match options.header {
-        Header::Yes => true,
-        Header::No => false,
-        Header::Automatic => first.iter().any(|cell| number(cell).is_none()),
-    };
-    let names = if is_header { header_names(name, &first)? } else { numbered_names(n_columns) };
-    check_names(name, &names)?;
-    let roles = (options.roles)(&names)?;
-    let mut lines_before = 0;
-    if is_header {
-        lines_before = memchr::memchr_iter(b'\n', &start[..rest_begins]).count() as u64;
-        start.drain(..rest_begins);
-    }
-    let table = Table::empty(name, names, &roles, Some(lines_before));
-    let mut rows = Rows { table, delimiter, lines_before };
-    let pending = if block > 0 { rows.read_blocks(&mut source, start, block)? } else { start };
-    rows.read_records(Cursor::new(pending).chain(source))?;
-    if rows.table.n_rows == 0 {
-        return Err(Error::NoRows { name: name.to_string() });
-    }
-    rows.table.finish()
 }
 
 /// Reads until there are `length` bytes; whether the source has ended before.
@@ -112,6 +140,20 @@ fn next_record<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord, name: &
             Error::Malformed { name: name.to_string(), format: "CSV", problem }
         }
     })
+}
+
+/// Passes bytes on and knows whether the quotes among them were odd in number.
+struct QuoteCount<R> {
+    source: R,
+    is_odd: bool,
+}
+
+impl<R: Read> Read for QuoteCount<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.source.read(buffer)?;
+        self.is_odd ^= memchr::memchr_iter(b'"', &buffer[..length]).count() % 2 == 1;
+        Ok(length)
+    }
 }
 
 /// The table as it fills.
@@ -177,16 +219,27 @@ impl Rows {
     fn read_records(&mut self, source: impl Read) -> Result<()> {
         let name = self.table.name.clone();
         let n_columns = self.table.columns.len();
-        let mut reader = new_reader(source, self.delimiter);
+        let mut reader = new_reader(QuoteCount { source, is_odd: false }, self.delimiter);
         let mut record = ByteRecord::new();
+        let (mut last_broken, mut expected_line) = (None, self.lines_before + 1);
         while next_record(&mut reader, &mut record, &name)? {
             let line = self.lines_before + record.position().map_or(0, csv::Position::line);
+            if line != expected_line {
+                // Rows and lines differ from here on: messages about rows count rows.
+                self.table.header_lines = None;
+            }
+            expected_line = line + 1;
+            last_broken = record.as_slice().contains(&b'\n').then_some(line);
             if record.len() != n_columns {
                 return Err(Error::Ragged { name, line, found: record.len(), expected: n_columns });
             }
             self.append(&record, line)?;
         }
-        Ok(())
+        // The csv crate takes the end of the file for the missing quote, and all lines up to there for the cell.
+        match last_broken {
+            Some(line) if reader.get_ref().is_odd => Err(Error::OpenQuote { name, line }),
+            _ => Ok(()),
+        }
     }
 
     fn append(&mut self, record: &ByteRecord, line: u64) -> Result<()> {
@@ -216,6 +269,14 @@ pub(crate) fn text(name: &str, cell: &[u8], line: u64) -> Result<String> {
         Ok(text) => Ok(text.to_string()),
         Err(_) => Err(Error::NotUtf8 { name: name.to_string(), place: Place::Line(line) }),
     }
+}
+
+/// Whether the first row names the columns: it has text above a number. Where the rows do not differ in that way, a row of
+/// text only is a header, and one with a number in it (a table without header whose last column is text) is not.
+fn looks_like_header(first: &ByteRecord, second: &ByteRecord) -> bool {
+    let is_number = |cell: &[u8]| number(cell).is_some();
+    let mut pairs = first.iter().zip(second.iter());
+    pairs.any(|(above, below)| !is_number(above) && is_number(below)) || !first.iter().any(is_number)
 }
 
 /// Names of the columns; one without a name gets its number.
@@ -254,12 +315,12 @@ mod tests {
             ReadOptions { roles: &roles, delimiter: Some(b','), header: Header::Automatic, array: None };
         let found = [block, 0].map(|block| match read_in_blocks(text.as_bytes(), "x", &options, block) {
             // As text: NaN equals itself there.
-            Ok(table) => format!("{table:?}"),
+            Ok(table) => format!("{:?}", Table { header_lines: None, ..table }),
             Err(error) => error.to_string(),
         });
         // After empty lines the csv crate names the first of them, the fast parser the line itself.
         let plain = text.replace('\r', "\n");
-        if plain.contains("\n\n") { found.map(without_lines) } else { found }
+        if plain.starts_with('\n') || plain.contains("\n\n") { found.map(without_lines) } else { found }
     }
 
     fn without_lines(text: String) -> String {

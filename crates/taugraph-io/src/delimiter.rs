@@ -1,36 +1,40 @@
 //! Finds the delimiter of a text table.
 
-/// The delimiters that are tried, the likelier first.
-const CANDIDATES: [u8; 5] = [b',', b'\t', b';', b'|', b' '];
+/// The delimiters that are tried, in order. A comma within semicolons is a decimal comma; a semicolon within commas is
+/// hardly ever in every line.
+const CANDIDATES: [u8; 5] = [b'\t', b';', b'|', b',', b' '];
 
 /// Lines looked at.
 const LINES: usize = 20;
 
-/// The delimiter that cuts the first lines into the most cells of which every line has equally many; a comma where
-/// there is only one column. `start` is the beginning of the file; its last line may be cut off if the file goes on.
+/// The first delimiter that cuts the first lines into cells of which every line has equally many, more than one; a comma
+/// where there is none. `start` is the beginning of the file; its last line may be cut off if the file goes on.
 pub(crate) fn find(start: &[u8], is_whole: bool) -> u8 {
-    let mut best = (b',', 1);
-    for delimiter in CANDIDATES {
+    let is_even = |&delimiter: &u8| {
         let lines = cells_of_lines(start, delimiter, is_whole);
-        let Some(&first) = lines.first() else { continue };
-        let even = lines.iter().all(|&cells| cells == first);
-        if even && first > best.1 {
-            best = (delimiter, first);
-        }
+        lines.first().is_some_and(|&first| first > 1 && lines.iter().all(|&cells| cells == first))
+    };
+    if let Some(delimiter) = CANDIDATES.into_iter().find(is_even) {
+        return delimiter;
     }
-    if best.1 == 1 {
-        // Ragged in every way: the delimiter of the first line is the best guess, and the reader names the line.
-        let of_first =
-            |delimiter: u8| cells_of_lines(start, delimiter, true).first().copied().unwrap_or_default();
-        let most = CANDIDATES[..4].iter().copied().max_by_key(|&delimiter| of_first(delimiter));
-        return most.filter(|&delimiter| of_first(delimiter) > 1).unwrap_or(b',');
-    }
-    best.0
+    // Ragged in every way: the delimiter of the first line is the best guess, and the reader names the line.
+    let of_first =
+        |delimiter: u8| cells_of_lines(start, delimiter, true).first().copied().unwrap_or_default();
+    let most = CANDIDATES[..4].iter().copied().max_by_key(|&delimiter| of_first(delimiter));
+    most.filter(|&delimiter| of_first(delimiter) > 1).unwrap_or(b',')
 }
 
 /// Cells of each of the first lines, delimiters and line breaks within quotes not counted.
 fn cells_of_lines(start: &[u8], delimiter: u8, is_whole: bool) -> Vec<usize> {
     let (mut lines, mut cells, mut quoted, mut empty) = (Vec::new(), 1, false, true);
+    let squeezed;
+    let start = match delimiter {
+        b' ' => {
+            squeezed = squeeze(start);
+            &squeezed[..]
+        }
+        _ => start,
+    };
     for &byte in start {
         match byte {
             b'"' => quoted = !quoted,
@@ -56,6 +60,63 @@ fn cells_of_lines(start: &[u8], delimiter: u8, is_whole: bool) -> Vec<usize> {
     lines
 }
 
+/// Runs of blanks and tabs as one blank, none at the ends of lines; quoted text stays as it is.
+fn squeeze(text: &[u8]) -> Vec<u8> {
+    let mut all = Vec::with_capacity(text.len() + 64);
+    std::io::Read::read_to_end(&mut Squeezed::new(text), &mut all).expect("memory can be read");
+    all
+}
+
+/// A source of blank-delimited text whose columns are aligned by several blanks.
+pub(crate) struct Squeezed<R> {
+    source: R,
+    is_quoted: bool,
+    /// A blank that counts only if something follows on the line.
+    pending: bool,
+    is_start: bool,
+}
+
+impl<R> Squeezed<R> {
+    pub fn new(source: R) -> Self {
+        Self { source, is_quoted: false, pending: false, is_start: true }
+    }
+}
+
+impl<R: std::io::Read> std::io::Read for Squeezed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        // A byte comes out as at most two (a pending blank and itself), so half of the buffer is filled at a time.
+        let mut raw = vec![0; (buffer.len() / 2).max(1)];
+        if buffer.len() < 2 {
+            return Err(std::io::Error::other("the buffer is too small"));
+        }
+        loop {
+            let length = self.source.read(&mut raw)?;
+            if length == 0 {
+                return Ok(0);
+            }
+            let mut kept = 0;
+            for &byte in &raw[..length] {
+                if matches!(byte, b' ' | b'\t') && !self.is_quoted {
+                    self.pending = !self.is_start;
+                    continue;
+                }
+                let is_end = matches!(byte, b'\n' | b'\r') && !self.is_quoted;
+                if self.pending && !is_end {
+                    buffer[kept] = b' ';
+                    kept += 1;
+                }
+                buffer[kept] = byte;
+                kept += 1;
+                (self.pending, self.is_start) = (false, is_end);
+                self.is_quoted ^= byte == b'"';
+            }
+            if kept > 0 {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::find;
@@ -69,6 +130,8 @@ mod tests {
             ("a|b\n1|2\n", b'|'),
             ("1 2 3\n4 5 6\n", b' '),
             ("\"x, y\",b\n\"1,\n2\",3\n", b','),
+            (" 1  2   3\n10 20  30 \n", b' '),
+            ("0,5;1,5\n2,5;3,5\n", b';'),
             ("only\n1\n2\n", b','),
             ("first name,b\n1,2\n", b','),
             ("a,b\n1,2,3\n", b','),

@@ -75,6 +75,14 @@ pub enum Error {
         /// Cells of the first line.
         expected: usize,
     },
+    /// A quote that is never closed.
+    #[error("{name}: the row that begins in line {line} has a quote that is never closed")]
+    OpenQuote {
+        /// The file.
+        name: String,
+        /// Where the row begins.
+        line: u64,
+    },
     /// More columns than make sense.
     #[error(
         "{name}: the first line has {found} cells, more than the {most} columns that can be read; is the delimiter \
@@ -185,7 +193,10 @@ impl Error {
 
     /// Whether an output failed, and not an input.
     pub fn is_output(&self) -> bool {
-        matches!(self, Error::Write { .. } | Error::Stdout(_) | Error::CannotHold { .. })
+        matches!(
+            self,
+            Error::Write { .. } | Error::Stdout(_) | Error::CannotHold { .. } | Error::UnknownFormat { .. }
+        )
     }
 }
 

@@ -56,7 +56,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         }
         .map(Contents::Table);
     }
-    if start.starts_with(b"%%MatrixMarket") {
+    if start.len() > 14 && start[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
         return read_matrix_market(bytes, &name).map(Contents::Sparse);
     }
     read_csv(bytes, &name, options).map(Contents::Table)
@@ -100,9 +100,9 @@ fn table_of_archive<R: Read + std::io::Seek>(
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
-    let mut arrays = Vec::new();
-    for array in archive.arrays() {
-        arrays.push((array.clone(), archive.array(&array)?));
+    let mut arrays = archive.all_numbers()?;
+    if arrays.is_empty() {
+        return Err(not_a_table(name, "it holds no array of numbers".into()));
     }
     let is_main = |(array, held): &(String, Array)| match options.array {
         Some(wanted) => array == wanted,
@@ -183,6 +183,10 @@ impl Format {
     /// By the extension, `.gz` and `.zst` left aside; standard output is CSV.
     pub fn of(output: &Output) -> Option<Format> {
         let Output::File(path) = output else { return Some(Format::Text(b',')) };
+        // Devices and pipes have no ending.
+        if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+            return Some(Format::Text(b','));
+        }
         let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
         let inner = match extension(path)?.as_str() {
             "gz" | "zst" => extension(Path::new(path.file_stem()?))?,

@@ -34,6 +34,12 @@ enum Kind {
     Unicode,
 }
 
+impl Kind {
+    fn is_text(self) -> bool {
+        matches!(self, Kind::Bytes | Kind::Unicode)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Type {
     kind: Kind,
@@ -43,16 +49,20 @@ struct Type {
 
 /// Reads one array. `name` is for messages.
 pub fn read_npy(source: impl Read, name: &str) -> Result<Array> {
-    let (array, _) = read(source, name)?;
-    Ok(array)
+    read_numbers(source, name)?
+        .ok_or_else(|| malformed(name, "it holds text or objects; save numbers (float64)".into()))
+}
+
+/// Reads one array; `None` if it holds anything but numbers.
+pub(crate) fn read_numbers(source: impl Read, name: &str) -> Result<Option<Array>> {
+    Ok(read(source, name)?.filter(|(_, kind)| !kind.is_text()).map(|(array, _)| array))
 }
 
 /// The text of a zero-dimensional array of text, as scipy writes its formats.
 pub(crate) fn read_text(source: impl Read, name: &str) -> Result<String> {
-    let (array, kind) = read(source, name)?;
-    if !matches!(kind, Kind::Bytes | Kind::Unicode) {
-        return Err(malformed(name, "it holds numbers where a text is expected".into()));
-    }
+    let Some((array, _)) = read(source, name)?.filter(|(_, kind)| kind.is_text()) else {
+        return Err(malformed(name, "it does not hold the text that is expected".into()));
+    };
     let characters = array.values.iter().map(|&code| char::from_u32(code as u32).unwrap_or('?'));
     Ok(characters.filter(|&character| character != '\0').collect())
 }
@@ -61,22 +71,14 @@ fn malformed(name: &str, problem: String) -> Error {
     Error::Malformed { name: name.to_string(), format: "NPY", problem }
 }
 
-fn read(mut source: impl Read, name: &str) -> Result<(Array, Kind)> {
+/// `None` for a type that is neither number nor text.
+fn read(mut source: impl Read, name: &str) -> Result<Option<(Array, Kind)>> {
     let header = read_header(&mut source, name)?;
-    let unclear = || malformed(name, "its header is not the one of an array of numbers".into());
-    let text = entry(&header, "descr").ok_or_else(unclear)?;
-    let kind = parse_type(text).ok_or_else(|| {
-        malformed(
-            name,
-            format!(
-                "its type {} is not supported; save numbers (float64)",
-                crate::error::shortened(text.as_bytes())
-            ),
-        )
-    })?;
+    let unclear = || malformed(name, "its header is not the one of an array".into());
+    let Some(kind) = parse_type(entry(&header, "descr").ok_or_else(unclear)?) else { return Ok(None) };
     let is_fortran = entry(&header, "fortran_order").ok_or_else(unclear)?.starts_with("True");
     let mut shape = parse_shape(entry(&header, "shape").ok_or_else(unclear)?).ok_or_else(unclear)?;
-    let is_text = matches!(kind.kind, Kind::Bytes | Kind::Unicode);
+    let is_text = kind.kind.is_text();
     if is_text {
         // Each character becomes a value.
         let width = if kind.kind == Kind::Bytes { 1 } else { 4 };
@@ -87,7 +89,7 @@ fn read(mut source: impl Read, name: &str) -> Result<(Array, Kind)> {
     let values = read_values(&mut source, name, kind, count)?;
     let is_integer = matches!(kind.kind, Kind::Signed | Kind::Unsigned);
     let values = if is_fortran && !is_text { in_c_order(&values, &shape) } else { values };
-    Ok((Array { shape, values, is_integer }, kind.kind))
+    Ok(Some((Array { shape, values, is_integer }, kind.kind)))
 }
 
 fn read_header(source: &mut impl Read, name: &str) -> Result<String> {
@@ -199,7 +201,7 @@ fn decode(bytes: &[u8], kind: Type) -> f64 {
 }
 
 /// IEEE half precision.
-fn half(bits: u16) -> f64 {
+pub(crate) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     sign * match exponent {

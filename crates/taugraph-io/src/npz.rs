@@ -7,7 +7,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 use crate::error::{Error, Result};
-use crate::npy::{Array, read_npy, read_text, write_header};
+use crate::npy::{Array, read_npy, read_numbers, read_text, write_header};
 use crate::sparse::{SparseMatrix, check_shape};
 
 /// More arrays than anybody keeps in one archive.
@@ -52,6 +52,22 @@ impl<R: Read + Seek> Archive<R> {
 
     pub fn array(&mut self, array: &str) -> Result<Array> {
         self.member(array, |file, name| read_npy(file, name))
+    }
+
+    /// `None` if the array holds no numbers.
+    pub fn numbers(&mut self, array: &str) -> Result<Option<Array>> {
+        self.member(array, |file, name| read_numbers(file, name))
+    }
+
+    /// All arrays of numbers, with their names.
+    pub fn all_numbers(&mut self) -> Result<Vec<(String, Array)>> {
+        let mut found = Vec::new();
+        for name in self.arrays() {
+            if let Some(array) = self.numbers(&name)? {
+                found.push((name, array));
+            }
+        }
+        Ok(found)
     }
 
     fn member<T>(
@@ -115,8 +131,7 @@ pub fn read_sparse_npz(source: impl Read + Seek, name: &str) -> Result<SparseMat
 
 /// Reads every array of numbers in an archive, with its name.
 pub fn read_arrays(source: impl Read + Seek, name: &str) -> Result<Vec<(String, Array)>> {
-    let mut archive = Archive::open(source, name)?;
-    archive.arrays().into_iter().map(|array| Ok((array.clone(), archive.array(&array)?))).collect()
+    Archive::open(source, name)?.all_numbers()
 }
 
 fn to_id(value: f64) -> Option<u32> {

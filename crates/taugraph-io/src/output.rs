@@ -72,11 +72,16 @@ fn write_file(path: &Path, write: impl FnOnce(&File) -> std::io::Result<()>) -> 
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         return write(&OpenOptions::new().write(true).open(path)?);
     }
-    // A link stays a link: what it points to is replaced.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    // A link stays a link: what it points to is replaced, or made.
+    let linked = path.read_link().map(|target| path.parent().unwrap_or(Path::new("")).join(target));
+    let target = path.canonicalize().or(linked).unwrap_or_else(|_| path.to_path_buf());
     let temporary = temporary_beside(&target)?;
     let guard = Registered::new(temporary.path());
     write(temporary.as_file())?;
+    // Who may read a file does not change by writing it anew.
+    if let Ok(before) = target.metadata() {
+        temporary.as_file().set_permissions(before.permissions())?;
+    }
     temporary.persist(&target).map_err(|error| error.error)?;
     drop(guard);
     Ok(())

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
+use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use crate::error::{Error, Place, Result};
 use crate::table::{Cells, MOST_COLUMNS, NewCells, NewTable, ReadOptions, Table, check_names};
@@ -40,22 +40,12 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
     let reader = SerializedFileReader::new(source).map_err(failed)?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
-    let n_columns = schema.num_columns();
-    if n_columns > MOST_COLUMNS {
-        let name = name.to_string();
-        return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+    let found = schema.root_schema().get_fields().len();
+    if found > MOST_COLUMNS {
+        return Err(Error::TooManyColumns { name: name.to_string(), found, most: MOST_COLUMNS });
     }
-    for column in schema.columns() {
-        if column.path().parts().len() != 1 || column.max_rep_level() > 0 || column.max_def_level() > 1 {
-            let problem = format!("the column {} is nested; only plain columns are read", column.path());
-            return Err(malformed(name, problem));
-        }
-    }
-    // The row labels that pandas adds are no data.
-    let is_index = |column: &str| column.starts_with("__index_level_") && column.ends_with("__");
-    let all: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
-    let places: Vec<usize> = (0..n_columns).filter(|&place| !is_index(&all[place])).collect();
-    let names: Vec<String> = places.iter().map(|&place| all[place].clone()).collect();
+    let fields = fields(schema);
+    let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
     if names.is_empty() {
         return Err(Error::Empty { name: name.to_string() });
     }
@@ -80,15 +70,16 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
         if in_group > n_rows - first {
             return Err(malformed(name, "its row groups hold more rows than it says"));
         }
-        for (&place, column) in places.iter().zip(0..) {
+        for (column, field) in fields.iter().enumerate() {
             if table.columns[column].cells == Cells::Skipped {
                 continue;
             }
-            let reader = group.get_column_reader(place).map_err(failed)?;
-            let may_miss = schema.column(place).max_def_level() > 0;
             let target =
-                Target { table: &mut table, column, first, n_rows: in_group, may_miss, failed: &failed };
-            target.fill(reader)?;
+                Target { table: &mut table, column, first, n_rows: in_group, field, failed: &failed };
+            match field.leaf {
+                None => target.refuse("a nested value")?,
+                Some(leaf) => target.fill(group.get_column_reader(leaf).map_err(failed)?)?,
+            }
         }
         first += in_group;
     }
@@ -98,31 +89,139 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
     table.finish()
 }
 
+/// A field of the schema as a column of a table.
+struct Field {
+    name: String,
+    /// Which leaf of the schema holds it; `None` if it is nested.
+    leaf: Option<usize>,
+    /// Whether cells may be missing; their levels tell which.
+    may_miss: bool,
+    /// What its numbers mean.
+    meaning: Meaning,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Plain,
+    Unsigned,
+    /// Whole numbers with so many decimals.
+    Decimal(i32),
+    /// Half precision in two bytes.
+    Half,
+    /// Dates, times of day, points in time.
+    Time,
+}
+
+/// The columns, without the row labels that pandas adds.
+fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
+    let is_index = |name: &str| name.starts_with("__index_level_") && name.ends_with("__");
+    let roots = schema.root_schema().get_fields();
+    let mut leaves: Vec<Vec<usize>> = vec![Vec::new(); roots.len()];
+    for leaf in 0..schema.num_columns() {
+        leaves[schema.get_column_root_idx(leaf)].push(leaf);
+    }
+    let describe = |(root, leaves): (&TypePtr, Vec<usize>)| {
+        let leaf = match leaves[..] {
+            [leaf] if root.is_primitive() && schema.column(leaf).max_rep_level() == 0 => Some(leaf),
+            _ => None,
+        };
+        let column = leaf.map(|leaf| schema.column(leaf));
+        Field {
+            name: root.name().to_string(),
+            leaf,
+            may_miss: column.as_ref().is_some_and(|column| column.max_def_level() > 0),
+            meaning: column.map_or(Meaning::Plain, |column| meaning(&column)),
+        }
+    };
+    roots.iter().zip(leaves).map(describe).filter(|field| !is_index(&field.name)).collect()
+}
+
+fn meaning(column: &ColumnDescriptor) -> Meaning {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Integer(IntType { is_signed: false, .. })), _)
+        | (
+            _,
+            ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
+        ) => Meaning::Unsigned,
+        (Some(LogicalType::Float16), _) => Meaning::Half,
+        (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => {
+            Meaning::Decimal(column.type_scale())
+        }
+        (Some(LogicalType::Date | LogicalType::Time(_) | LogicalType::Timestamp(_)), _)
+        | (
+            _,
+            ConvertedType::DATE
+            | ConvertedType::TIME_MILLIS
+            | ConvertedType::TIME_MICROS
+            | ConvertedType::TIMESTAMP_MILLIS
+            | ConvertedType::TIMESTAMP_MICROS
+            | ConvertedType::INTERVAL,
+        ) => Meaning::Time,
+        _ => Meaning::Plain,
+    }
+}
+
 /// Where the cells of one column of a row group go.
 struct Target<'a> {
     table: &'a mut Table,
     column: usize,
     first: usize,
     n_rows: usize,
-    /// Whether cells may be missing; their levels tell which.
-    may_miss: bool,
+    field: &'a Field,
     failed: &'a dyn Fn(ParquetError) -> Error,
 }
 
 impl Target<'_> {
     fn fill(self, reader: ColumnReader) -> Result<()> {
+        let meaning = self.field.meaning;
+        if meaning == Meaning::Time {
+            return self.refuse("a date or time");
+        }
+        // What a whole number stands for, as a number and as text.
+        let number = move |value: i64| match meaning {
+            Meaning::Decimal(scale) => value as f64 / 10f64.powi(scale),
+            _ => value as f64,
+        };
+        let whole = move |value: i64| match meaning {
+            Meaning::Decimal(_) => number(value).to_string(),
+            _ => value.to_string(),
+        };
+        let is_unsigned = meaning == Meaning::Unsigned;
         match reader {
             ColumnReader::BoolColumnReader(reader) => {
-                self.numbers(reader, |&value| f64::from(u8::from(value)))
+                self.numbers(reader, |&value| f64::from(u8::from(value)), |value| value.to_string())
             }
-            ColumnReader::Int32ColumnReader(reader) => self.numbers(reader, |&value| f64::from(value)),
-            ColumnReader::Int64ColumnReader(reader) => self.numbers(reader, |&value| value as f64),
-            ColumnReader::FloatColumnReader(reader) => self.numbers(reader, |&value| f64::from(value)),
-            ColumnReader::DoubleColumnReader(reader) => self.numbers(reader, |&value| value),
-            ColumnReader::ByteArrayColumnReader(reader) => self.texts(reader),
-            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                self.refuse("of a type that is neither number nor text")
+            ColumnReader::Int32ColumnReader(reader) if is_unsigned => {
+                let unsigned = |&value: &i32| value as u32;
+                self.numbers(reader, |value| f64::from(unsigned(value)), |value| unsigned(value).to_string())
             }
+            ColumnReader::Int64ColumnReader(reader) if is_unsigned => {
+                let unsigned = |&value: &i64| value as u64;
+                self.numbers(reader, |value| unsigned(value) as f64, |value| unsigned(value).to_string())
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                self.numbers(reader, |&value| number(value.into()), |&value| whole(value.into()))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                self.numbers(reader, |&value| number(value), |&value| whole(value))
+            }
+            ColumnReader::FloatColumnReader(reader) => {
+                self.numbers(reader, |&value| f64::from(value), |value| value.to_string())
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                self.numbers(reader, |&value| value, |value| value.to_string())
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) if meaning == Meaning::Half => {
+                let half = |value: &FixedLenByteArray| match value.data() {
+                    &[low, high] => crate::npy::half(u16::from_le_bytes([low, high])),
+                    _ => f64::NAN,
+                };
+                self.numbers(reader, half, |value| half(value).to_string())
+            }
+            ColumnReader::ByteArrayColumnReader(reader) if meaning == Meaning::Plain => self.texts(reader),
+            ColumnReader::ByteArrayColumnReader(_)
+            | ColumnReader::Int96ColumnReader(_)
+            | ColumnReader::FixedLenByteArrayColumnReader(_) => self.refuse("neither a number nor text"),
         }
     }
 
@@ -131,12 +230,12 @@ impl Target<'_> {
         let column = &mut self.table.columns[self.column];
         match &column.cells {
             Cells::Numbers(_) => {
-                column.cells = Cells::NotNumbers(first, what.to_string());
+                column.cells = Cells::NotNumbers(first, format!("({what})"));
                 Ok(())
             }
             Cells::NotNumbers(..) | Cells::Skipped => Ok(()),
             Cells::Texts(_) => {
-                let problem = format!("the column {} is {what}", column.name);
+                let problem = format!("the cells of column '{}' are {what}; save them as text", column.name);
                 Err(malformed(&self.table.name, problem))
             }
         }
@@ -160,7 +259,7 @@ impl Target<'_> {
             }
             let mut next = values[..n_values.min(values.len())].iter();
             for record in 0..records {
-                let is_there = !self.may_miss || levels.get(record).is_some_and(|&level| level > 0);
+                let is_there = !self.field.may_miss || levels.get(record).is_some_and(|&level| level > 0);
                 each(self.first + row + record, if is_there { next.next() } else { None })?;
             }
             row += records;
@@ -168,7 +267,12 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn numbers<T: DataType>(self, reader: ColumnReaderImpl<T>, number: impl Fn(&T::T) -> f64) -> Result<()> {
+    fn numbers<T: DataType>(
+        self,
+        reader: ColumnReaderImpl<T>,
+        number: impl Fn(&T::T) -> f64,
+        text: impl Fn(&T::T) -> String,
+    ) -> Result<()> {
         let width = self.table.n_numbers;
         match self.table.columns[self.column].cells {
             Cells::Numbers(place) => {
@@ -183,7 +287,7 @@ impl Target<'_> {
             Cells::Texts(_) => {
                 let mut texts = Vec::new();
                 self.cells(reader, |_, cell| {
-                    texts.push(cell.map_or(String::new(), |cell| number(cell).to_string()));
+                    texts.push(cell.map_or(String::new(), &text));
                     Ok(())
                 })?;
                 self.append(texts);

@@ -19,7 +19,7 @@ pub enum Role {
 /// Whether the first line of a text table names the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// It does if one of its cells is neither a number nor missing.
+    /// It does if it has text above a number, or no number at all.
     #[default]
     Automatic,
     /// It does.
@@ -84,7 +84,7 @@ pub struct Table {
     pub values: Vec<f64>,
     /// How many columns of numbers there are: the length of a row of [`Table::values`].
     pub n_numbers: usize,
-    /// Lines before the first row, for messages about rows; `None` if rows have no lines.
+    /// Lines before the first row, for messages about rows; `None` if rows are not lines one by one.
     pub header_lines: Option<u64>,
 }
 
@@ -107,6 +107,8 @@ impl Table {
     pub fn refuse_text(&self, hint: &'static str) -> Result<()> {
         for column in &self.columns {
             if let Cells::NotNumbers(place, cell) = &column.cells {
+                let is_decimal_comma = cell.replacen(',', ".", 1).parse::<f64>().is_ok();
+                let hint = if is_decimal_comma { "; write decimal points, not commas" } else { hint };
                 return Err(Error::NotANumber {
                     name: self.name.clone(),
                     place: *place,
@@ -172,7 +174,6 @@ impl Table {
         })
     }
 
-    /// Rows have lines where no cell holds a line break, which is as good as always.
     fn place_of_row(&self, row: u64) -> Place {
         match self.header_lines {
             Some(header) => Place::Line(header + row + 1),

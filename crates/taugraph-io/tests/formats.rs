@@ -61,6 +61,13 @@ fn text_tables_are_understood() {
         assert_eq!((&found.values[..], found.n_rows), (&[1.0, 2.0, 3.0, 4.0][..], 2), "{text:?}");
         assert_eq!(found.number_names(), ["column_1", "column_2"]);
     }
+    // Columns aligned by blanks; a last column of text without a header; decimal commas.
+    assert_eq!(csv("  1.5   2\n 10  -3 \n").unwrap().values, [1.5, 2.0, 10.0, -3.0]);
+    assert_eq!(csv("x  y\n1  2\n").unwrap().number_names(), ["x", "y"]);
+    let iris = csv("5.1,3.5,setosa\n4.9,3.0,setosa\n").unwrap();
+    assert_eq!((iris.n_rows, iris.number_names()), (2, vec!["column_1", "column_2"]));
+    let said = csv("a;b\n0,5;1\n").unwrap().refuse_text("; drop it").unwrap_err().to_string();
+    assert!(said.contains("column 'a': '0,5' is not a number; write decimal points, not commas"), "{said}");
     let options = ReadOptions { header: Header::Yes, ..ReadOptions::numbers() };
     assert_eq!(read_csv("1,2\n3,4\n".as_bytes(), "x", &options).unwrap().number_names(), ["1", "2"]);
     let quoted = csv("\"x, \"\"y\"\"\",\"two\nlines\"\n1,2\n").unwrap();
@@ -85,6 +92,8 @@ fn broken_text_tables_name_the_place() {
         ("a,b\n1,2,3\n", "line 2: 3 cells"),
         ("a,a\n1,2\n", "two columns are called 'a'"),
         ("a,b\n1,inf\n", "line 2, column 'b': the value is infinite"),
+        ("a,b\n1,\"x\n2,y\n3,z\n", "row that begins in line 2 has a quote that is never closed"),
+        ("a,b\n\"1\n\",2\n3,inf\n", "row 2, column 'b': the value is infinite"),
         ("a,b\n1,2\n-1e999,4\n", "line 3, column 'a': the value is infinite"),
     ] {
         let said = message(text);

@@ -100,7 +100,9 @@ pub enum Error {
         n_classes: usize,
     },
     /// A precomputed distance is negative, infinite or NaN.
-    #[error("the distance from {i} to {j} is {value}: distances must be finite and at least 0")]
+    #[error(
+        "the distance from {i} to {j} is {value}: distances must be finite and at least 0, and 0 from a point to itself"
+    )]
     BadDistance {
         /// First point.
         i: usize,

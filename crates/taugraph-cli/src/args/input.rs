@@ -12,7 +12,7 @@ use crate::settings::{HeaderChoice, InputKind};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// The table or graph; - is standard input [default: the file named in --config]
+    /// The table or graph; - is standard input
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Column of true labels: kept out of the features, used for scoring

@@ -3,8 +3,8 @@
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
-    is_stdout, new_run, output, refuse_ids_in_npy, refuse_two_on_stdout, use_threads, with_ids, write_json,
-    write_rows_graph, write_scales,
+    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
+    with_ids, write_json, write_rows_graph, write_scales,
 };
 use crate::args::ClusterCommand;
 use crate::dataset::read_dataset;
@@ -12,14 +12,14 @@ use crate::failure::{Failure, Outcome};
 use crate::pipeline::{build_graph, cluster_graph};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
-use crate::settings::Settings;
+use crate::settings::{InputSettings, Settings};
 
 pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     let mut settings = Settings::start(&args.run)?;
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     settings.apply_cluster(&args.cluster);
-    check_outputs(args, settings.input.id_column.is_some())?;
+    check_outputs(args, &settings.input)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let run = new_run(settings.seed, &args.run, &terminal);
@@ -85,7 +85,18 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
 }
 
 /// Finds out before the work whether its results can be written.
-fn check_outputs(args: &ClusterCommand, has_ids: bool) -> Outcome<()> {
+fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
+    let has_ids = input.id_column.is_some();
+    refuse_shared_files(
+        &input.file,
+        &[
+            ("--output", args.output.as_deref()),
+            ("--json", args.run.json.as_deref()),
+            ("--embedding", args.embedding.as_deref()),
+            ("--scales", args.also.scales.as_deref()),
+            ("--graph", args.also.graph_file.as_deref()),
+        ],
+    )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     refuse_two_on_stdout(&[
         ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),

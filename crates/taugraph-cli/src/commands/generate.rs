@@ -1,17 +1,20 @@
 //! `taugraph generate`.
 
+use taugraph::error::human_bytes;
 use taugraph::generators::{
     LabeledPoints, SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs,
 };
+use taugraph::memory::available;
 use taugraph_io::{NewColumn, NewTable, check_table_output, write_table};
 
 use super::output;
 use crate::args::{Density, GenerateArgs, Shape};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 pub fn generate(args: &GenerateArgs) -> Outcome<()> {
     let target = output(args.output.as_deref());
     check_table_output(&target)?;
+    check_memory(args)?;
     let (n, seed) = (args.points, args.seed);
     let data = match args.shape {
         Shape::Spirals => {
@@ -28,6 +31,21 @@ pub fn generate(args: &GenerateArgs) -> Outcome<()> {
     };
     let noisy = add_noise(&data, args.noise, args.share, seed)?;
     Ok(write_table(&as_table(&noisy), &target)?)
+}
+
+/// The points, a noisy copy and the columns to write.
+fn check_memory(args: &GenerateArgs) -> Outcome<()> {
+    let columns = if args.shape == Shape::Blobs { args.columns } else { 2 } as u64;
+    let needed = (args.points as u64).saturating_mul(columns.saturating_mul(24).saturating_add(16));
+    match available().filter(|&bytes| needed > bytes) {
+        None => Ok(()),
+        Some(bytes) => Err(Failure::Memory(format!(
+            "{} points of {columns} columns need about {}, but {} are available",
+            args.points,
+            human_bytes(needed),
+            human_bytes(bytes)
+        ))),
+    }
 }
 
 /// Columns x1, x2, … and label.

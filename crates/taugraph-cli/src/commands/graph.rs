@@ -3,8 +3,8 @@
 use taugraph_io::{Output, check_graph_output, check_table_output};
 
 use super::{
-    is_stdout, new_run, output, refuse_ids_in_npy, refuse_two_on_stdout, use_threads, write_json,
-    write_rows_graph, write_scales,
+    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
+    write_json, write_rows_graph, write_scales,
 };
 use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
@@ -18,6 +18,14 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     let mut settings = Settings::start(&args.run)?;
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
+    refuse_shared_files(
+        &settings.input.file,
+        &[
+            ("--output", args.output.as_deref()),
+            ("--json", args.run.json.as_deref()),
+            ("--scales", args.scales.as_deref()),
+        ],
+    )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     let edges_on_stdout = is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout);
     refuse_two_on_stdout(&[

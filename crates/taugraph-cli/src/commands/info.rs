@@ -69,7 +69,10 @@ fn lines(table: &Table) -> Vec<Line> {
                 line.missing = table.n_rows - present.len();
                 present.sort_unstable_by(f64::total_cmp);
                 if let (Some(&least), Some(&most)) = (present.first(), present.last()) {
-                    line.range = Some([least, present[present.len() / 2], most]);
+                    // As missing cells are filled: the mean of the two in the middle, if there are two.
+                    let middle = present.len() / 2;
+                    let median = 0.5 * (present[(present.len() - 1) / 2] + present[middle]);
+                    line.range = Some([least, median, most]);
                     if least == most {
                         line.note = "constant, will be left out".into();
                     }

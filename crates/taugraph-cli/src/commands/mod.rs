@@ -16,7 +16,7 @@ pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use taugraph::progress::Run;
@@ -66,6 +66,33 @@ fn refuse_two_on_stdout(outputs: &[(&str, bool)]) -> Outcome<()> {
         0 | 1 => Ok(()),
         _ => Err(Failure::Usage(format!("{} cannot all go to standard output", taken.join(" and ")))),
     }
+}
+
+/// Two results in one file would leave one of them, and the input is not ours to overwrite.
+fn refuse_shared_files(input: &Path, outputs: &[(&str, Option<&Path>)]) -> Outcome<()> {
+    let place = |path: &Path| match path.canonicalize() {
+        Ok(known) => known,
+        Err(_) => {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folder.canonicalize().unwrap_or_default().join(path.file_name().unwrap_or_default())
+        }
+    };
+    let is_file =
+        |path: &&Path| path.as_os_str() != "-" && !path.metadata().is_ok_and(|data| !data.is_file());
+    let mut taken: Vec<(&str, PathBuf)> = Vec::new();
+    if is_file(&input) {
+        taken.push(("the input", place(input)));
+    }
+    for (name, path) in outputs {
+        let Some(path) = path.filter(is_file).map(place) else { continue };
+        if let Some((other, _)) = taken.iter().find(|(_, known)| *known == path) {
+            let message = format!("{name} and {other} are the same file, {}", path.display());
+            return Err(Failure::Usage(message));
+        }
+        taken.push((name, path));
+    }
+    Ok(())
 }
 
 fn is_stdout(path: Option<&Path>) -> bool {

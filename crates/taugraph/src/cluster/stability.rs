@@ -50,7 +50,8 @@ pub fn stability(
     params: &StabilityParams,
     run: &Run<'_>,
 ) -> Result<Stability> {
-    require(params.draws >= 1, "draws", params.draws, "must be at least 1")?;
+    let rule = "must be between 1 and 1048576";
+    require((1..=1 << 20).contains(&params.draws), "stability draws", params.draws, rule)?;
     let edges = robust.stochastic.edges();
     let affinity = local_affinity(graph_params.affinity, &robust.scales, edges, &robust.distances);
     let draws = Realizations::new(&robust.stochastic, run.seed, Stage::Stability);
