@@ -81,4 +81,21 @@ for name, matrix in [("csc", graph.tocsc()), ("coo", graph.tocoo())]:
     add(f"{name}.npz")
 scipy.io.mmwrite("general.mtx", graph, symmetry="general")
 add("general.mtx")
+
+# Types that are stored as something else; the test asks the program what it sees.
+n = 40
+types = pa.table(
+    {
+        "id": pa.array([2**60 + i for i in range(n)], pa.uint64()),
+        "unsigned": pa.array([2**32 - 1 - i for i in range(n)], pa.uint32()),
+        "decimal": pa.array([__import__("decimal").Decimal(i) / 4 for i in range(n)], pa.decimal128(9, 2)),
+        "half": pa.array(np.arange(n, dtype=np.float16) / 8),
+        "flag": pa.array([i % 3 == 0 for i in range(n)]),
+        "gaps": pa.array([None if i == 5 else float(i) for i in range(n)]),
+        "day": pa.array([__import__("datetime").date(2020, 1, 1)] * n),
+        "list": pa.array([[i] for i in range(n)]),
+        "text": pa.array([f"t{i}" for i in range(n)]).dictionary_encode(),
+    }
+)
+pa.parquet.write_table(types, "types.parquet", store_decimal_as_integer=True)
 print("\n".join(files))

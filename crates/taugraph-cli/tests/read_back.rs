@@ -38,4 +38,23 @@ fn python_reads_our_files_and_we_read_its() {
     for file in files {
         assert_eq!(folder.ok(&format!("cluster {file} --clusters 3")), expected, "{file}");
     }
+
+    folder.ok("info types.parquet --id-column id --json types.json");
+    let columns = folder.json("types.json")["columns"].clone();
+    let column = |place: usize| -> Vec<f64> {
+        ["min", "max", "missing"]
+            .iter()
+            .map(|key| columns[place][*key].as_f64().unwrap_or(f64::NAN))
+            .collect()
+    };
+    assert_eq!(column(1), [4294967256.0, 4294967295.0, 0.0]);
+    assert_eq!(column(2), [0.0, 9.75, 0.0]);
+    assert_eq!(column(3), [0.0, 4.875, 0.0]);
+    assert_eq!(column(4), [0.0, 1.0, 0.0]);
+    assert_eq!(column(5), [0.0, 39.0, 1.0]);
+    for (place, note) in [(6, "(a date or time)"), (7, "(a nested value)"), (8, "'t0'")] {
+        assert!(columns[place]["note"].as_str().unwrap().contains(note), "{}", columns[place]);
+    }
+    let named = folder.ok("cluster types.parquet --id-column id --drop day,list,text --clusters 2");
+    assert_eq!(named.lines().nth(2).unwrap().split(',').next(), Some("1152921504606846977"));
 }
