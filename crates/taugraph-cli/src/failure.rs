@@ -77,9 +77,10 @@ impl From<taugraph::error::Error> for Failure {
             Error::Parameter { .. } => Failure::Usage(message),
             Error::Memory { .. } => Failure::Memory(message),
             Error::Cancelled => Failure::Interrupted,
-            Error::EigenNotConverged { .. } | Error::Diverged { .. } | Error::Numerical { .. } => {
-                Failure::Computation(message)
-            }
+            Error::EigenNotConverged { .. }
+            | Error::SolveNotConverged { .. }
+            | Error::Diverged { .. }
+            | Error::Numerical { .. } => Failure::Computation(message),
             Error::TooFewPoints { distinct: 0..=1, .. } => {
                 Failure::Input("all points are equal: there is nothing that tells them apart".into())
             }

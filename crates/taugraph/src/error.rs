@@ -99,6 +99,34 @@ pub enum Error {
         /// Classes that there are.
         n_classes: usize,
     },
+    /// Fewer than two classes have a label.
+    #[error("there are examples of {n_classes} class(es): at least two are needed")]
+    FewClasses {
+        /// Classes with an example.
+        n_classes: usize,
+    },
+    /// A class without any labelled point.
+    #[error("class {class} (counted from 0) has no example: label one of its points, or leave the class out")]
+    NoExample {
+        /// The class.
+        class: usize,
+    },
+    /// Every point is labelled.
+    #[error("every point has a label already: there is nothing to propagate")]
+    NothingToLabel,
+    /// Conjugate gradients gave up.
+    #[error(
+        "conjugate gradients did not converge in {iterations} iterations (residual {residual:.1e}, tolerance \
+         {tolerance:.1e}); allow more iterations or loosen the tolerance"
+    )]
+    SolveNotConverged {
+        /// Iterations used.
+        iterations: usize,
+        /// Residual reached.
+        residual: f64,
+        /// Tolerance asked for.
+        tolerance: f64,
+    },
     /// A precomputed distance is negative, infinite or NaN.
     #[error(
         "the distance from {i} to {j} is {value}: distances must be finite and at least 0, and 0 from a point to itself"

@@ -16,7 +16,8 @@
 //! 8. [`robust`]: all of that as Algorithm 1, on one page, with its parameters in [`params`];
 //! 9. [`graph`] and [`links`]: the sparse graph, its components and how they are joined;
 //! 10. [`spectral`]: eigenpairs and embedding;
-//! 11. [`cluster`]: clusters, their number and their stability.
+//! 11. [`cluster`]: clusters, their number and their stability;
+//! 12. [`propagate`]: labels from a few examples.
 //!
 //! Beside them stand [`labels`], [`metrics`] and [`generators`], below them [`random`], [`progress`], [`memory`] and [`error`].
 //!
@@ -65,6 +66,7 @@ pub mod neighbors;
 pub mod params;
 pub mod points;
 pub mod progress;
+pub mod propagate;
 pub mod quantile;
 pub mod random;
 pub mod robust;

@@ -44,7 +44,7 @@ fn used() -> Dependencies {
     for file in files {
         let inside = file.strip_prefix(&source).unwrap();
         let module = inside.iter().next().unwrap().to_string_lossy().trim_end_matches(".rs").to_string();
-        if module == "lib" {
+        if module == "lib" || inside.ends_with("tests.rs") {
             continue;
         }
         let of_module = used.entry(module.clone()).or_default();

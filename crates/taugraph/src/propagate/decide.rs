@@ -1,0 +1,168 @@
+//! From scores to labels: class masses, probabilities, margins, class sizes.
+
+use super::Priors;
+use super::examples::Examples;
+use crate::error::{Error, Result, require};
+
+/// Steps by which class weights approach given sizes.
+const SIZE_STEPS: usize = 200;
+
+/// How scores compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// At least 0; class masses are brought to the priors (Zhu, Ghahramani, Lafferty 2003).
+    Mass,
+    /// Any; differences count.
+    Difference,
+}
+
+/// Probabilities node by node, all 0 where no label reaches.
+pub(super) fn probabilities(
+    scores: &[f64],
+    scale: Scale,
+    examples: &Examples,
+    reached: &[bool],
+    priors: &Priors,
+) -> Result<Vec<f64>> {
+    let width = examples.n_classes();
+    let priors = checked_priors(priors, width)?;
+    let mut values = match scale {
+        Scale::Mass => by_mass(scores, width, &priors, examples, reached),
+        Scale::Difference => softened(scores, width, &priors, reached),
+    };
+    for (row, reached) in values.chunks_exact_mut(width).zip(reached) {
+        let sum: f64 = row.iter().sum();
+        if !reached {
+            row.fill(0.0);
+        } else if sum > 0.0 && sum.is_finite() {
+            row.iter_mut().for_each(|value| *value /= sum);
+        } else {
+            // Every score vanished in rounding: nothing is known but that some label reaches.
+            row.copy_from_slice(&priors);
+        }
+    }
+    Ok(values)
+}
+
+fn checked_priors(priors: &Priors, width: usize) -> Result<Vec<f64>> {
+    let Priors::Given(given) = priors else { return Ok(vec![1.0 / width as f64; width]) };
+    if given.len() != width {
+        return Err(Error::Length { what: "class priors", expected: width, received: given.len() });
+    }
+    let fine = given.iter().all(|prior| prior.is_finite() && *prior > 0.0);
+    require(
+        fine,
+        "priors",
+        format!("{given:?}"),
+        "must be finite and above 0 for every class with an example",
+    )?;
+    let sum: f64 = given.iter().sum();
+    Ok(given.iter().map(|prior| prior / sum).collect())
+}
+
+/// Each class's scores at the unlabelled nodes are brought to the sum that its prior gives it.
+fn by_mass(scores: &[f64], width: usize, priors: &[f64], examples: &Examples, reached: &[bool]) -> Vec<f64> {
+    let mut masses = vec![0.0; width];
+    for (node, row) in scores.chunks_exact(width).enumerate() {
+        if reached[node] && examples.get(node).is_none() {
+            // Iterations may leave a score a hair below 0.
+            masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
+        }
+    }
+    let weight = |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { 0.0 };
+    let weights: Vec<f64> = (0..width).map(weight).collect();
+    let rows = scores.chunks_exact(width);
+    rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()
+}
+
+/// Exponentials of the scores in units of their spread: an order with a degree, not a measured frequency.
+fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> Vec<f64> {
+    let rows =
+        || scores.chunks_exact(width).zip(reached).filter(|(_, reached)| **reached).map(|(row, _)| row);
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for row in rows() {
+        let finite = row.iter().copied().filter(|score| score.is_finite());
+        let best = finite.clone().fold(f64::NEG_INFINITY, f64::max);
+        for score in finite {
+            n += 1.0;
+            sum += score - best;
+            squares += (score - best) * (score - best);
+        }
+    }
+    let mean = if n > 0.0 { sum / n } else { 0.0 };
+    let spread = if n > 0.0 { (squares / n - mean * mean).max(0.0).sqrt() } else { 0.0 };
+    let spread = if spread > 0.0 { spread } else { 1.0 };
+    let mut values = vec![0.0; scores.len()];
+    for (row, out) in scores.chunks_exact(width).zip(values.chunks_exact_mut(width)) {
+        let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if best.is_finite() {
+            let softly = |score: f64, prior: f64| prior * ((score - best) / spread).exp();
+            out.iter_mut()
+                .zip(row)
+                .zip(priors)
+                .for_each(|((out, score), prior)| *out = softly(*score, *prior));
+        }
+    }
+    values
+}
+
+/// The likeliest class of a node, the lowest of equal ones, and its lead over the second.
+pub(super) fn best(row: &[f64]) -> (u32, f64) {
+    let (mut first, mut second) = (0, f64::NEG_INFINITY);
+    for class in 1..row.len() {
+        if row[class] > row[first] {
+            second = row[first];
+            first = class;
+        } else {
+            second = second.max(row[class]);
+        }
+    }
+    (first as u32, row[first] - second.max(0.0))
+}
+
+/// Weighs the classes until they have the sizes asked for among the free nodes, as nearly as ties allow.
+///
+/// Sizes are shares of the free nodes. Weights move towards them by ever smaller steps; the best met is kept.
+pub(super) fn to_sizes(probabilities: &mut [f64], width: usize, free: &[bool], shares: &[f64]) -> Result<()> {
+    let wanted = checked_priors(&Priors::Given(shares.to_vec()), width)?;
+    let n_free = free.iter().filter(|free| **free).count() as f64;
+    let mut logs = vec![0.0f64; width];
+    let mut kept = (f64::INFINITY, logs.clone());
+    for step in 0..SIZE_STEPS {
+        let mut sizes = vec![0.0; width];
+        for (row, _) in probabilities.chunks_exact(width).zip(free).filter(|(_, free)| **free) {
+            let weighed: Vec<f64> = row.iter().zip(&logs).map(|(p, log)| p.max(1e-300).ln() + log).collect();
+            let (class, _) = best_of_logs(&weighed);
+            sizes[class] += 1.0;
+        }
+        let miss: f64 = sizes.iter().zip(&wanted).map(|(size, share)| (size / n_free - share).abs()).sum();
+        if miss < kept.0 {
+            kept = (miss, logs.clone());
+        }
+        if miss == 0.0 {
+            break;
+        }
+        let rate = 2.0 / (1.0 + step as f64 / 20.0);
+        for class in 0..width {
+            logs[class] += rate * (wanted[class] - sizes[class] / n_free);
+        }
+    }
+    for (row, _) in probabilities.chunks_exact_mut(width).zip(free).filter(|(_, free)| **free) {
+        row.iter_mut().zip(&kept.1).for_each(|(p, log)| *p *= log.exp());
+        let sum: f64 = row.iter().sum();
+        if sum > 0.0 {
+            row.iter_mut().for_each(|p| *p /= sum);
+        }
+    }
+    Ok(())
+}
+
+fn best_of_logs(row: &[f64]) -> (usize, f64) {
+    let mut first = 0;
+    for class in 1..row.len() {
+        if row[class] > row[first] {
+            first = class;
+        }
+    }
+    (first, row[first])
+}

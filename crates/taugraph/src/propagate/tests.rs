@@ -1,0 +1,277 @@
+//! Every rule against its closed form or a naive version, on random graphs.
+
+use super::conjugate::SolveInfo;
+use super::rules::{Problem, Scores};
+use super::*;
+use crate::edges::Edges;
+use crate::random::{Draws, Stage, Stream};
+
+/// A random graph of several components, sizes given; weights from a few values, so that there are ties.
+fn random_graph(sizes: &[usize], seed: u64) -> SparseGraph {
+    let mut draws = Stream::new(seed, Stage::Generator).at(0, 0);
+    let mut pairs = Vec::new();
+    let mut first = 0;
+    for &size in sizes {
+        for i in 1..size {
+            pairs.push(((first + i) as u32, (first + draws.below(i)) as u32));
+        }
+        for _ in 0..2 * size {
+            let (i, j) = (draws.below(size), draws.below(size));
+            if i != j {
+                pairs.push(((first + i) as u32, (first + j) as u32));
+            }
+        }
+        first += size;
+    }
+    let edges = Edges::from_pairs(first, pairs).unwrap();
+    let weights: Vec<f64> = (0..edges.len()).map(|_| 0.25 * (1 + draws.below(4)) as f64).collect();
+    SparseGraph::from_edges(&edges, &weights).unwrap()
+}
+
+/// `n_classes` classes, `each` examples of each, at random nodes.
+fn random_examples(n: usize, n_classes: usize, each: usize, draws: &mut Draws) -> Examples {
+    let mut labels = vec![None; n];
+    for (place, &node) in draws.permutation(n).iter().take(n_classes * each).enumerate() {
+        labels[node as usize] = Some((place % n_classes) as u32);
+    }
+    Examples::new(labels, n_classes).unwrap()
+}
+
+const EXACT: Solver = Solver { tolerance: 1e-13, max_iterations: 10_000 };
+
+/// Runs `rule` as [`propagate`] would and gives its scores.
+fn scores(
+    graph: &SparseGraph,
+    examples: &Examples,
+    rule: impl Fn(&Problem<'_>) -> Result<Scores>,
+) -> (Vec<f64>, SolveInfo, Components) {
+    let components = Components::of_graph(graph);
+    let reached = examples.reached(&components);
+    let run = Run::new(0);
+    let problem =
+        Problem { graph, components: &components, examples, reached: &reached, solver: &EXACT, run: &run };
+    let found = rule(&problem).unwrap();
+    (found.values, found.info, components)
+}
+
+/// Solves a dense system by Gaussian elimination; columns of `right` beside each other.
+fn dense_solve(mut a: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let n = a.len();
+    for pivot in 0..n {
+        let best = (pivot..n).max_by(|&i, &j| a[i][pivot].abs().total_cmp(&a[j][pivot].abs())).unwrap();
+        a.swap(pivot, best);
+        right.swap(pivot, best);
+        for row in 0..n {
+            if row != pivot {
+                let factor = a[row][pivot] / a[pivot][pivot];
+                let subtract = |rows: &mut [Vec<f64>]| {
+                    let above = rows[pivot].clone();
+                    rows[row].iter_mut().zip(above).for_each(|(value, above)| *value -= factor * above);
+                };
+                subtract(&mut a);
+                subtract(&mut right);
+            }
+        }
+    }
+    (0..n).map(|i| right[i].iter().map(|value| value / a[i][i]).collect()).collect()
+}
+
+fn dense_weights(graph: &SparseGraph) -> Vec<Vec<f64>> {
+    let n = graph.n_nodes();
+    (0..n).map(|i| (0..n).map(|j| graph.weight(i, j).unwrap_or(0.0)).collect()).collect()
+}
+
+#[test]
+fn harmonic_functions_equal_their_closed_form() {
+    for seed in 0..5 {
+        let graph = random_graph(&[25], seed);
+        let examples = random_examples(25, 3, 2, &mut Stream::new(seed, Stage::Noise).at(0, 0));
+        let (w, degrees) = (dense_weights(&graph), graph.degrees());
+        let free: Vec<usize> = (0..25).filter(|&i| examples.get(i).is_none()).collect();
+        let laplacian = |i: usize, j: usize| if i == j { degrees[i] } else { -w[i][j] };
+        let a = free.iter().map(|&i| free.iter().map(|&j| laplacian(i, j)).collect()).collect();
+        let right = free
+            .iter()
+            .map(|&i| {
+                let mut row = vec![0.0; 3];
+                examples.iter().for_each(|(l, class)| row[class as usize] += w[i][l as usize]);
+                row
+            })
+            .collect();
+        let expected = dense_solve(a, right);
+        let (found, info, _) = scores(&graph, &examples, |problem| problem.harmonic(Hold::Hard));
+        assert!(info.iterations > 0 && info.residual <= 1e-13);
+        for (row, &i) in expected.iter().zip(&free) {
+            for class in 0..3 {
+                assert!((row[class] - found[i * 3 + class]).abs() < 1e-8);
+            }
+        }
+        // Springs.
+        let spring = |i: usize| if examples.get(i).is_some() { 2.0 * degrees[i] } else { 0.0 };
+        let a = (0..25)
+            .map(|i| (0..25).map(|j| laplacian(i, j) + if i == j { spring(i) } else { 0.0 }).collect());
+        let right = (0..25).map(|i| {
+            (0..3).map(|class| if examples.get(i) == Some(class) { spring(i) } else { 0.0 }).collect()
+        });
+        let expected = dense_solve(a.collect(), right.collect());
+        let (found, _, _) =
+            scores(&graph, &examples, |problem| problem.harmonic(Hold::Soft { strength: 2.0 }));
+        for i in 0..25 {
+            for class in 0..3 {
+                assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
+            }
+        }
+    }
+}
+
+#[test]
+fn consistency_equals_its_closed_form() {
+    let graph = random_graph(&[20, 7], 3);
+    let examples = random_examples(20, 2, 2, &mut Stream::new(3, Stage::Noise).at(0, 0));
+    let mut labels: Vec<Option<u32>> = (0..20).map(|i| examples.get(i)).collect();
+    labels.resize(27, None);
+    let examples = Examples::new(labels, 2).unwrap();
+    let (w, degrees) = (dense_weights(&graph), graph.degrees());
+    let s = |i: usize, j: usize| w[i][j] / (degrees[i] * degrees[j]).sqrt();
+    let a = (0..27).map(|i| (0..27).map(|j| f64::from(u8::from(i == j)) - 0.9 * s(i, j)).collect());
+    let right = (0..27).map(|i| (0..2).map(|c| f64::from(u8::from(examples.get(i) == Some(c)))).collect());
+    let expected = dense_solve(a.collect(), right.collect());
+    let (found, _, _) = scores(&graph, &examples, |problem| problem.consistency(0.9));
+    for i in 0..27 {
+        for class in 0..2 {
+            assert!((expected[i][class] - found[i * 2 + class]).abs() < 1e-8);
+        }
+    }
+}
+
+#[test]
+fn poisson_learning_equals_its_closed_form() {
+    let graph = random_graph(&[30], 4);
+    let examples = random_examples(30, 3, 2, &mut Stream::new(4, Stage::Noise).at(0, 0));
+    let (w, degrees) = (dense_weights(&graph), graph.degrees());
+    // L + 1·1ᵀ solves the system in the complement of the constants.
+    let a = (0..30).map(|i| (0..30).map(|j| 1.0 + if i == j { degrees[i] } else { -w[i][j] }).collect());
+    let right = (0..30).map(|i| {
+        let of = |class: u32| f64::from(u8::from(examples.get(i) == Some(class)));
+        (0..3).map(|class| if examples.get(i).is_some() { of(class) - 1.0 / 3.0 } else { 0.0 }).collect()
+    });
+    let mut expected = dense_solve(a.collect(), right.collect());
+    for class in 0..3 {
+        let mean =
+            (0..30).map(|i| degrees[i] * expected[i][class]).sum::<f64>() / degrees.iter().sum::<f64>();
+        expected.iter_mut().for_each(|row| row[class] -= mean);
+    }
+    let (found, _, _) = scores(&graph, &examples, |problem| problem.poisson());
+    for i in 0..30 {
+        for class in 0..3 {
+            assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
+        }
+    }
+}
+
+/// L·K = I − P and P·K = 0 with P the projector on D^½·1 of each component: the conditions of the pseudo-inverse.
+#[test]
+fn kernel_columns_are_those_of_the_pseudo_inverse() {
+    let graph = random_graph(&[18, 9], 5);
+    let examples = random_examples(27, 2, 3, &mut Stream::new(5, Stage::Noise).at(0, 0));
+    let (found, _, components) = scores(&graph, &examples, |problem| problem.kernel_columns());
+    let (w, degrees) = (dense_weights(&graph), graph.degrees());
+    let m = examples.nodes().len();
+    let of = components.of_nodes();
+    let volume = |c: u32| (0..27).filter(|&i| of[i] == c).map(|i| degrees[i]).sum::<f64>();
+    for (column, &l) in examples.nodes().iter().enumerate() {
+        for i in 0..27 {
+            let k = |j: usize| found[j * m + column];
+            let applied =
+                k(i) - (0..27).map(|j| w[i][j] / (degrees[i] * degrees[j]).sqrt() * k(j)).sum::<f64>();
+            let p = match of[i] == of[l as usize] {
+                true => (degrees[i] * degrees[l as usize]).sqrt() / volume(of[i]),
+                false => 0.0,
+            };
+            let identity = f64::from(u8::from(i == l as usize));
+            assert!((applied - identity + p).abs() < 1e-8);
+        }
+        for c in 0..2 {
+            let sum: f64 =
+                (0..27).filter(|&i| of[i] == c).map(|i| degrees[i].sqrt() * found[i * m + column]).sum();
+            assert!(sum.abs() < 1e-8);
+        }
+    }
+}
+
+/// Algorithm 2 as METHOD words it, with all of S at hand.
+fn naive_walk(s: &[Vec<f64>], examples: &Examples, max_walk: usize) -> Vec<Vec<f64>> {
+    let n = s.len();
+    (0..n)
+        .map(|j| {
+            let mut gamma = vec![f64::INFINITY; examples.n_classes()];
+            let (mut visited, mut here) = (vec![j], j);
+            for _ in 0..max_walk {
+                for (l, class) in examples.iter() {
+                    let g = &mut gamma[class as usize];
+                    *g = g.min(s[here][l as usize]);
+                }
+                let unvisited = (0..n).filter(|t| !visited.contains(t) && s[here][*t].is_finite());
+                let nearest = unvisited.min_by(|&a, &b| s[here][a].total_cmp(&s[here][b]));
+                match nearest {
+                    Some(t) if examples.get(t).is_none() => {
+                        visited.push(t);
+                        here = t;
+                    }
+                    _ => break,
+                }
+            }
+            gamma
+        })
+        .collect()
+}
+
+#[test]
+fn the_walk_equals_the_naive_one() {
+    for seed in 0..4 {
+        let graph = random_graph(&[14, 6, 1, 2], seed);
+        let n = graph.n_nodes();
+        let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
+        let components = Components::of_graph(&graph);
+        let of = components.of_nodes();
+        let s: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                (0..n).map(|j| if of[i] == of[j] { table.distance(i, j) } else { f64::INFINITY }).collect()
+            })
+            .collect();
+        for draw in 0..10 {
+            let examples = random_examples(
+                n,
+                2,
+                1 + draw as usize % 3,
+                &mut Stream::new(seed, Stage::Noise).at(draw, 0),
+            );
+            let expected = naive_walk(&s, &examples, 5);
+            let found = table.scores(&examples).values;
+            for i in 0..n {
+                for class in 0..2 {
+                    let (e, f) = (expected[i][class], -found[i * 2 + class]);
+                    assert!(e == f || (e - f).abs() < 1e-9 * e, "{e} {f}");
+                }
+            }
+        }
+    }
+}
+
+/// S of the walk is that of the pseudo-inverse.
+#[test]
+fn the_walk_measures_in_the_kernel() {
+    let graph = random_graph(&[16], 6);
+    let examples = random_examples(16, 2, 2, &mut Stream::new(6, Stage::Noise).at(0, 0));
+    let (k, _, _) = scores(&graph, &examples, |problem| problem.kernel_columns());
+    let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
+    let nodes = examples.nodes();
+    let m = nodes.len();
+    for (a, &i) in nodes.iter().enumerate() {
+        for (b, &j) in nodes.iter().enumerate() {
+            let (i, j) = (i as usize, j as usize);
+            let expected = k[i * m + a] + k[j * m + b] - 2.0 * k[i * m + b];
+            assert!((expected - table.distance(i, j)).abs() < 1e-9);
+        }
+    }
+}

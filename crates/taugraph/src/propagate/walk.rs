@@ -1,0 +1,149 @@
+//! Algorithm 2 of the paper: a greedy walk in the distances of the graph Laplacian kernel.
+//!
+//! K = L_sym† and S_ij = K_ii + K_jj − 2·K_ij = |z_i − z_j|² with z_i the entries of the eigenvectors at i, each divided
+//! by the root of its eigenvalue. Across components S is infinite: taken literally the pseudo-inverse would give a small
+//! distance there. From node j, up to `max_walk` times: every label is as close as the walk ever came to it; the walk moves
+//! to the nearest node not yet visited and ends where that is labelled. Where it moves does not depend on the labels, so
+//! one table of walks serves every set of labels.
+
+use super::examples::Examples;
+use super::rules::Scores;
+use crate::distance::Metric;
+use crate::error::{Result, require};
+use crate::graph::{Components, SparseGraph};
+use crate::neighbors::{Space, nearest_neighbors};
+use crate::points::Points;
+use crate::progress::Run;
+use crate::spectral::{
+    EigenParams, EigenSolver, Laplacian, LaplacianKind, SolverChoice, smallest_eigenpairs,
+};
+
+/// Marks the end of a walk.
+const END: u32 = u32::MAX;
+
+/// The walks from every node, without regard to labels.
+#[derive(Debug, Clone)]
+pub struct WalkTable {
+    components: Components,
+    /// z of each node.
+    coordinates: Vec<f64>,
+    n_pairs: usize,
+    /// Nodes of the walk from each node, itself first.
+    walks: Vec<u32>,
+    max_walk: usize,
+    is_exact: bool,
+}
+
+impl WalkTable {
+    /// With all eigenpairs: memory and time of a dense eigenproblem.
+    pub fn exact(graph: &SparseGraph, max_walk: usize, run: &Run<'_>) -> Result<Self> {
+        let components = Components::of_graph(graph);
+        let n_pairs = graph.n_nodes() - components.len();
+        let dense = EigenParams { solver: SolverChoice::Only(EigenSolver::Dense), ..EigenParams::default() };
+        Self::in_pairs(graph, components, n_pairs, dense, max_walk, run)
+    }
+
+    /// With the `n_pairs` leading eigenpairs only.
+    pub fn truncated(graph: &SparseGraph, n_pairs: usize, max_walk: usize, run: &Run<'_>) -> Result<Self> {
+        let components = Components::of_graph(graph);
+        let rule = "must be at least 1 and at most the nodes beyond one for each component";
+        let fits = n_pairs >= 1 && n_pairs + components.len() <= graph.n_nodes();
+        require(fits, "kernel pairs", n_pairs, rule)?;
+        Self::in_pairs(graph, components, n_pairs, EigenParams::default(), max_walk, run)
+    }
+
+    fn in_pairs(
+        graph: &SparseGraph,
+        components: Components,
+        n_pairs: usize,
+        eigen: EigenParams,
+        max_walk: usize,
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        require((1..=100).contains(&max_walk), "max walk", max_walk, "must be between 1 and 100")?;
+        let n = graph.n_nodes();
+        let laplacian = Laplacian::new(graph, LaplacianKind::Symmetric);
+        let found = smallest_eigenpairs(&laplacian, components.len() + n_pairs, &eigen, run)?;
+        let mut coordinates = vec![0.0; n * n_pairs];
+        for pair in 0..n_pairs {
+            // The null space comes first; it is known from the components, not from a threshold.
+            let place = components.len() + pair;
+            let root = found.values[place].sqrt();
+            let vector = &found.vectors[place * n..(place + 1) * n];
+            vector.iter().enumerate().for_each(|(node, v)| coordinates[node * n_pairs + pair] = v / root);
+        }
+        let mut walks = vec![END; n * max_walk];
+        for nodes in components.nodes() {
+            walk_component(&nodes, &coordinates, n_pairs, max_walk, &mut walks, run)?;
+        }
+        let is_exact = n_pairs + components.len() == n;
+        Ok(Self { components, coordinates, n_pairs, walks, max_walk, is_exact })
+    }
+
+    /// S between two nodes of one component.
+    pub(super) fn distance(&self, i: usize, j: usize) -> f64 {
+        let at = |node: usize| &self.coordinates[node * self.n_pairs..(node + 1) * self.n_pairs];
+        at(i).iter().zip(at(j)).map(|(a, b)| (a - b) * (a - b)).sum()
+    }
+
+    /// Whether all eigenpairs were used.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// For each node and class minus the least distance from the walk to a label of the class.
+    pub(super) fn scores(&self, examples: &Examples) -> Scores {
+        let (n, width) = (self.components.of_nodes().len(), examples.n_classes());
+        let of_nodes = self.components.of_nodes();
+        let mut values = vec![f64::NEG_INFINITY; n * width];
+        for (node, row) in values.chunks_exact_mut(width).enumerate() {
+            let walk = &self.walks[node * self.max_walk..(node + 1) * self.max_walk];
+            for (step, &place) in walk.iter().enumerate() {
+                // The walk ends before a labelled node; the one that it starts from does not count.
+                if place == END || (step > 0 && examples.get(place as usize).is_some()) {
+                    break;
+                }
+                for (label, class) in examples.iter() {
+                    if of_nodes[label as usize] == of_nodes[node] {
+                        let best = &mut row[class as usize];
+                        *best = best.max(-self.distance(place as usize, label as usize));
+                    }
+                }
+            }
+        }
+        let info = super::conjugate::SolveInfo { iterations: 0, residual: 0.0 };
+        Scores { values, info }
+    }
+}
+
+/// The walks within one component. At most `max_walk` − 1 other nodes have been visited when the walk moves, so one of the
+/// `max_walk` nearest is always new.
+fn walk_component(
+    nodes: &[u32],
+    coordinates: &[f64],
+    n_pairs: usize,
+    max_walk: usize,
+    walks: &mut [u32],
+    run: &Run<'_>,
+) -> Result<()> {
+    if nodes.len() == 1 || n_pairs == 0 {
+        nodes.iter().for_each(|&node| walks[node as usize * max_walk] = node);
+        return Ok(());
+    }
+    let at = |&node: &u32| &coordinates[node as usize * n_pairs..(node as usize + 1) * n_pairs];
+    let points = Points::new(nodes.iter().flat_map(at).copied().collect(), n_pairs)?;
+    let space = Space::from_points(points, Metric::Euclidean)?;
+    let near = nearest_neighbors(&space, max_walk.min(nodes.len() - 1), run)?;
+    for (start, &node) in nodes.iter().enumerate() {
+        let walk = &mut walks[node as usize * max_walk..(node as usize + 1) * max_walk];
+        let mut visited = vec![start as u32];
+        walk[0] = node;
+        for step in walk.iter_mut().skip(1) {
+            let here = visited[visited.len() - 1] as usize;
+            let Some(&next) = near.ids(here).iter().find(|id| !visited.contains(id)) else { break };
+            visited.push(next);
+            *step = nodes[next as usize];
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Propagation as users meet it: moons, unreachable points, priors, sizes, soft examples, threads.
+
+use taugraph::distance::Metric;
+use taugraph::generators::{LabeledPoints, moons, uneven_blobs};
+use taugraph::graph::SparseGraph;
+use taugraph::metrics::accuracy;
+use taugraph::neighbors::Space;
+use taugraph::params::{GraphParams, LinkComponents, Preset};
+use taugraph::progress::Run;
+use taugraph::propagate::{Examples, Hold, Priors, PropagateParams, Propagation, Rule, Solver, propagate};
+use taugraph::robust::robust_graph;
+
+const RULES: [Rule; 7] = [
+    Rule::Harmonic,
+    Rule::Poisson,
+    Rule::Consistency { alpha: 0.99 },
+    Rule::KernelCosine,
+    Rule::NearestInKernel,
+    Rule::GreedyWalk { max_walk: 5, pairs: None },
+    Rule::GreedyWalk { max_walk: 5, pairs: Some(4) },
+];
+
+fn graph_of(data: &LabeledPoints, link_components: LinkComponents) -> SparseGraph {
+    let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
+    let params = GraphParams { link_components, ..Preset::Robust.params() };
+    robust_graph(&space, &params.check().unwrap(), &Run::new(0)).unwrap().graph
+}
+
+/// One example of each class: its first point.
+fn one_each(data: &LabeledPoints) -> Examples {
+    let mut labels = vec![None; data.labels.len()];
+    for class in 0..data.labels.n_classes() as u32 {
+        let first = data.labels.iter().position(|&label| label == class).unwrap();
+        labels[first] = Some(class);
+    }
+    Examples::new(labels, data.labels.n_classes()).unwrap()
+}
+
+fn with(rule: Rule) -> PropagateParams {
+    PropagateParams { rule, ..PropagateParams::default() }
+}
+
+fn labels(found: &Propagation) -> Vec<u32> {
+    found.labels.iter().map(|label| label.unwrap()).collect()
+}
+
+/// Two moons that do not touch, one example each: every rule labels all of them, linked or not.
+#[test]
+fn separated_moons_are_labelled_by_every_rule() {
+    let data = moons(300, 0.03, 1).unwrap();
+    let examples = one_each(&data);
+    for link in [LinkComponents::No, LinkComponents::Weakly] {
+        let graph = graph_of(&data, link);
+        for rule in RULES {
+            let found = propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap();
+            assert_eq!(accuracy(&data.labels, &labels(&found)).unwrap(), 1.0, "{rule:?}, {link:?}");
+            assert_eq!(found.n_abstained(), 0);
+            for row in found.probabilities.chunks_exact(2) {
+                assert!((row[0] + row[1] - 1.0).abs() < 1e-12 && row.iter().all(|p| (0.0..=1.0).contains(p)));
+            }
+            assert!(found.margins.iter().all(|margin| (0.0..=1.0).contains(margin)));
+        }
+    }
+}
+
+/// Taken literally the pseudo-inverse gives a finite distance between separate moons, and the nearest label in the kernel is
+/// then often that of the other moon.
+#[test]
+fn the_literal_pseudo_inverse_would_fail() {
+    let data = moons(300, 0.03, 1).unwrap();
+    let graph = graph_of(&data, LinkComponents::No);
+    let laplacian = taugraph::spectral::Laplacian::new(&graph, taugraph::spectral::LaplacianKind::Symmetric);
+    let params = taugraph::spectral::EigenParams {
+        solver: taugraph::spectral::SolverChoice::Only(taugraph::spectral::EigenSolver::Dense),
+        ..Default::default()
+    };
+    let pairs = taugraph::spectral::smallest_eigenpairs(&laplacian, 300, &params, &Run::new(0)).unwrap();
+    assert!(pairs.info.n_components > 1);
+    let n_null = pairs.info.n_components;
+    let k = |i: usize, j: usize| -> f64 {
+        (n_null..300).map(|p| pairs.vectors[p * 300 + i] * pairs.vectors[p * 300 + j] / pairs.values[p]).sum()
+    };
+    let examples = one_each(&data);
+    let own: Vec<(usize, u32, f64)> =
+        examples.iter().map(|(l, class)| (l as usize, class, k(l as usize, l as usize))).collect();
+    let literal: Vec<u32> = (0..300)
+        .map(|j| {
+            let nearest =
+                own.iter().min_by(|a, b| (a.2 - 2.0 * k(j, a.0)).total_cmp(&(b.2 - 2.0 * k(j, b.0))));
+            nearest.unwrap().1
+        })
+        .collect();
+    let score = accuracy(&data.labels, &literal).unwrap();
+    assert!(score < 0.9, "{score}");
+}
+
+#[test]
+fn points_that_no_label_reaches_get_none() {
+    let data = uneven_blobs(300, 2, 3, 4).unwrap();
+    let graph = graph_of(&data, LinkComponents::No);
+    let mut given: Vec<Option<u32>> = vec![None; 300];
+    let of = |class: u32| data.labels.iter().position(|&label| label == class).unwrap();
+    (given[of(0)], given[of(1)]) = (Some(0), Some(1));
+    let examples = Examples::new(given, 2).unwrap();
+    for rule in RULES {
+        let found = propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap();
+        assert!(found.n_components >= 3);
+        for (i, label) in found.labels.iter().enumerate() {
+            let row = &found.probabilities[2 * i..2 * i + 2];
+            match label {
+                None => assert!(row == [0.0, 0.0] && found.margins[i] == 0.0),
+                Some(_) => assert!(data.labels[i] < 2 && (row[0] + row[1] - 1.0).abs() < 1e-12),
+            }
+        }
+        assert!(found.n_abstained() >= data.labels.iter().filter(|&&label| label == 2).count());
+    }
+}
+
+/// A wrong example is outvoted when examples are held softly, and kept when they are held hard.
+#[test]
+fn soft_examples_can_be_corrected() {
+    let data = moons(200, 0.03, 2).unwrap();
+    let graph = graph_of(&data, LinkComponents::Weakly);
+    let mut given: Vec<Option<u32>> = (0..200).map(|i| (i % 10 == 0).then_some(data.labels[i])).collect();
+    given[50] = Some(1 - data.labels[50]);
+    let examples = Examples::new(given, 2).unwrap();
+    let at = |hold: Hold| {
+        let params = PropagateParams { hold, ..PropagateParams::default() };
+        propagate(&graph, &examples, &params, &Run::new(0)).unwrap().labels[50].unwrap()
+    };
+    assert_eq!(at(Hold::Hard), 1 - data.labels[50]);
+    assert_eq!(at(Hold::Soft { strength: 0.1 }), data.labels[50]);
+    let params =
+        PropagateParams { rule: Rule::Poisson, hold: Hold::Soft { strength: 1.0 }, ..Default::default() };
+    assert!(propagate(&graph, &examples, &params, &Run::new(0)).is_err());
+}
+
+#[test]
+fn priors_and_sizes_shift_the_decision() {
+    let data = uneven_blobs(400, 2, 2, 7).unwrap();
+    let graph = graph_of(&data, LinkComponents::Weakly);
+    let examples = one_each(&data);
+    let count = |params: PropagateParams| {
+        let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+        found.labels.iter().filter(|label| **label == Some(0)).count()
+    };
+    let few = count(PropagateParams { priors: Priors::Given(vec![1.0, 99.0]), ..Default::default() });
+    let many = count(PropagateParams { priors: Priors::Given(vec![99.0, 1.0]), ..Default::default() });
+    assert!(few <= many);
+    let sized = count(PropagateParams { sizes: Some(vec![0.25, 0.75]), ..Default::default() });
+    assert!((sized as f64 / 400.0 - 0.25).abs() < 0.02, "{sized}");
+    let wrong = PropagateParams { priors: Priors::Given(vec![1.0]), ..Default::default() };
+    assert!(propagate(&graph, &examples, &wrong, &Run::new(0)).is_err());
+    let zero = PropagateParams { priors: Priors::Given(vec![0.0, 1.0]), ..Default::default() };
+    assert!(propagate(&graph, &examples, &zero, &Run::new(0)).is_err());
+}
+
+#[test]
+fn labels_do_not_depend_on_the_threads() {
+    let data = uneven_blobs(3000, 5, 4, 9).unwrap();
+    let graph = graph_of(&data, LinkComponents::Weakly);
+    let examples = one_each(&data);
+    for rule in [Rule::Harmonic, Rule::Poisson, Rule::Consistency { alpha: 0.9 }, Rule::KernelCosine] {
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap());
+            found.probabilities.iter().map(|p| p.to_bits()).collect::<Vec<_>>()
+        };
+        let one = on(1);
+        assert!(on(2) == one && on(4) == one, "{rule:?}");
+    }
+}
+
+#[test]
+fn unconverged_systems_are_errors() {
+    let data = moons(300, 0.03, 1).unwrap();
+    let graph = graph_of(&data, LinkComponents::Weakly);
+    let solver = Solver { tolerance: 1e-12, max_iterations: 2 };
+    let params = PropagateParams { solver, ..Default::default() };
+    let error = propagate(&graph, &one_each(&data), &params, &Run::new(0)).unwrap_err();
+    assert!(error.to_string().contains("conjugate gradients"), "{error}");
+}
