@@ -52,6 +52,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Demo(args) => commands::demo(args),
         Command::Cluster(args) => commands::cluster(args),
         Command::Graph(args) => commands::graph(args),
+        Command::Propagate(args) => commands::propagate(args),
         Command::Generate(args) => commands::generate(args),
         Command::Compare(args) => commands::compare(args),
         Command::Info(args) => commands::info(args),

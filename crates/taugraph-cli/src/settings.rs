@@ -9,6 +9,7 @@ use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::points::PreparationParams;
+use taugraph::propagate::{Hold, Rule, Solver};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     AutoEncoder, Certain, Estimator, Factorization, Identity, Neighborhood, Optimizer, Taus,
@@ -17,7 +18,7 @@ use taugraph::scale::FirstScale;
 use taugraph::spectral::SolverChoice;
 use taugraph::stochastic::{Probability, RobustScale};
 
-use crate::args::{ClusterArgs, GraphArgs, InputArgs, RunArgs};
+use crate::args::{ClusterArgs, GraphArgs, InputArgs, PropagateArgs, RuleName, RunArgs};
 use crate::args::{
     EstimatorName, FinalName, FirstScaleName, LossName, OptimizerName, ProbabilityName, RobustScaleName,
 };
@@ -83,7 +84,22 @@ pub struct Settings {
     pub cluster: ClusterParams,
     /// Drawn graphs for the stability; 0 for none.
     pub stability: usize,
+    pub propagate: PropagateSettings,
     pub seed: u64,
+}
+
+/// Where labels come from and how they spread; classes by their names.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PropagateSettings {
+    pub labels_file: Option<PathBuf>,
+    pub rule: Rule,
+    pub hold: Hold,
+    pub priors: Option<Vec<(String, f64)>>,
+    pub sizes: Option<Vec<(String, f64)>>,
+    pub solver: Solver,
+    /// Whether the pieces of a given graph are joined.
+    pub link: bool,
 }
 
 /// The part of a JSON file that `--config` reads.
@@ -104,6 +120,7 @@ impl Settings {
                 graph: Preset::default().params(),
                 cluster: ClusterParams::default(),
                 stability: 0,
+                propagate: PropagateSettings::default(),
                 seed: 0,
             },
             Some(path) => {
@@ -129,7 +146,9 @@ impl Settings {
         }
         // The columns of results that stand beside the names of rows.
         if let Some(id) = args.id_column.as_deref().filter(|id| {
-            ["cluster", "stability", "first_scale", "scale"].contains(id) || id.starts_with("embedding_")
+            ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag"].contains(id)
+                || id.starts_with("embedding_")
+                || id.starts_with("p_")
         }) {
             let message = format!("--id-column: a column of the output is called '{id}', too; rename yours");
             return Err(Failure::Usage(message));
@@ -188,6 +207,31 @@ impl Settings {
         Ok(())
     }
 
+    pub fn apply_propagate(&mut self, args: &PropagateArgs) -> Outcome<()> {
+        if args.labels.is_some() {
+            self.input.label_column.clone_from(&args.labels);
+            self.propagate.labels_file = None;
+        }
+        let spread = &mut self.propagate;
+        if args.labels_file.is_some() {
+            spread.labels_file.clone_from(&args.labels_file);
+        }
+        spread.rule = rule(spread.rule, args)?;
+        if let Some(strength) = args.soft {
+            spread.hold = Hold::Soft { strength };
+        }
+        if args.priors.is_some() {
+            spread.priors.clone_from(&args.priors);
+        }
+        if args.sizes.is_some() {
+            spread.sizes.clone_from(&args.sizes);
+        }
+        spread.solver.tolerance = args.solver_tolerance.unwrap_or(spread.solver.tolerance);
+        spread.solver.max_iterations = args.solver_iterations.unwrap_or(spread.solver.max_iterations);
+        spread.link |= args.link;
+        Ok(())
+    }
+
     pub fn apply_cluster(&mut self, args: &ClusterArgs) {
         let cluster = &mut self.cluster;
         if let Some(clusters) = args.clusters {
@@ -209,6 +253,36 @@ impl Settings {
         cluster.kmeans.tolerance = args.kmeans_tolerance.unwrap_or(cluster.kmeans.tolerance);
         self.stability = args.stability.unwrap_or(self.stability);
     }
+}
+
+fn rule(before: Rule, args: &PropagateArgs) -> Outcome<Rule> {
+    let (name, alpha, max_walk, pairs) = match before {
+        Rule::Harmonic => (RuleName::Harmonic, 0.99, 5, None),
+        Rule::Poisson => (RuleName::Poisson, 0.99, 5, None),
+        Rule::Consistency { alpha } => (RuleName::Consistency, alpha, 5, None),
+        Rule::KernelCosine => (RuleName::KernelCosine, 0.99, 5, None),
+        Rule::NearestInKernel => (RuleName::NearestInKernel, 0.99, 5, None),
+        Rule::GreedyWalk { max_walk, pairs } => (RuleName::GreedyWalk, 0.99, max_walk, pairs),
+    };
+    let name = args.rule.unwrap_or(name);
+    let needs = |flag: &str, is_given: bool, rule: RuleName, rule_name: &str| match is_given && name != rule {
+        true => Err(Failure::Usage(format!("{flag} has no effect here: it needs --rule {rule_name}"))),
+        false => Ok(()),
+    };
+    needs("--alpha", args.alpha.is_some(), RuleName::Consistency, "consistency")?;
+    needs("--max-walk", args.max_walk.is_some(), RuleName::GreedyWalk, "greedy-walk")?;
+    needs("--kernel-pairs", args.kernel_pairs.is_some(), RuleName::GreedyWalk, "greedy-walk")?;
+    Ok(match name {
+        RuleName::Harmonic => Rule::Harmonic,
+        RuleName::Poisson => Rule::Poisson,
+        RuleName::Consistency => Rule::Consistency { alpha: args.alpha.unwrap_or(alpha) },
+        RuleName::KernelCosine => Rule::KernelCosine,
+        RuleName::NearestInKernel => Rule::NearestInKernel,
+        RuleName::GreedyWalk => Rule::GreedyWalk {
+            max_walk: args.max_walk.unwrap_or(max_walk),
+            pairs: args.kernel_pairs.or(pairs),
+        },
+    })
 }
 
 fn apply_candidates(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {

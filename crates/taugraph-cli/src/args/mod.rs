@@ -4,6 +4,7 @@ mod choice;
 mod cluster;
 mod graph;
 mod input;
+mod propagate;
 mod run;
 
 pub use cluster::ClusterArgs;
@@ -12,6 +13,7 @@ pub use graph::{
     RobustScaleName,
 };
 pub use input::InputArgs;
+pub use propagate::{PropagateArgs, RuleName};
 pub use run::RunArgs;
 
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ pub enum Command {
     Cluster(Box<ClusterCommand>),
     /// Make the robust graph of a table
     Graph(Box<GraphCommand>),
+    /// Label all rows from a few that are labelled
+    Propagate(Box<PropagateCommand>),
     /// Make points with known groups
     Generate(GenerateArgs),
     /// Compare two labelings
@@ -107,6 +111,26 @@ pub struct GraphCommand {
     /// Local scales of each row, first and robust
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub scales: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Label all rows from a few that are labelled.
+///
+/// Columns of the output: label (empty where no label reaches), margin (lead of the likeliest class), flag (given,
+/// corrected, unreached or empty) and p_NAME, the probability of each class.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+pub struct PropagateCommand {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    pub propagate: PropagateArgs,
+    /// Labels: .csv, .tsv or .parquet [default: standard output]
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }

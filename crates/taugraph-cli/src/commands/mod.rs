@@ -7,6 +7,7 @@ mod generate;
 mod graph;
 mod info;
 mod manual;
+mod propagate;
 
 pub use cluster::cluster;
 pub use compare::compare;
@@ -15,6 +16,7 @@ pub use generate::generate;
 pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
+pub use propagate::propagate;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,354 @@
+//! `taugraph propagate`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use taugraph::labels::Labels;
+use taugraph::links::link_by_degree;
+use taugraph::propagate::{Examples, Priors, PropagateParams, Propagation, propagate as spread};
+use taugraph_io::{
+    Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
+    write_table,
+};
+
+use super::{
+    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
+    with_ids, write_json,
+};
+use crate::args::PropagateCommand;
+use crate::dataset::{Dataset, read_dataset};
+use crate::failure::{Failure, Outcome};
+use crate::pipeline::{Built, build_graph};
+use crate::progress::Terminal;
+use crate::report::{Report, grouped, is_missing};
+use crate::settings::Settings;
+
+pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
+    let mut settings = Settings::start(&args.run)?;
+    settings.apply_input(&args.input)?;
+    settings.apply_graph(&args.graph)?;
+    settings.apply_propagate(&args.propagate)?;
+    check_outputs(args, &settings)?;
+    use_threads(&args.run)?;
+    let terminal = Terminal::new(args.run.quiet);
+    let run = new_run(settings.seed, &args.run, &terminal);
+
+    run.stage("read", None)?;
+    let mut dataset = read_dataset(&settings.input)?;
+    let given = Given::new(&settings, &dataset)?;
+    let mut built = build_graph(&mut dataset, &settings, &run)?;
+    if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
+        built = Built::Given(link_by_degree(graph).0);
+    }
+    let (of_nodes, n_conflicts) = given.of_nodes(&built);
+    let examples = Examples::new(of_nodes, given.classes.len())?;
+    let params = given.params(&settings)?;
+    let found = spread(built.graph(), &examples, &params, &run)?;
+    run.stage("write", None)?;
+
+    let rows = Rows::new(&given, &built, &found);
+    let id_name = settings.input.id_column.as_deref();
+    let json_on_stdout = is_stdout(args.run.json.as_deref());
+    if !json_on_stdout || args.output.is_some() {
+        let table = with_ids(&dataset, id_name, rows.columns(&given.classes));
+        write_table(&table, &output(args.output.as_deref()))?;
+    }
+    let seconds = terminal.finish();
+    let report = Report {
+        command: "propagate",
+        settings: &settings,
+        dataset: &dataset,
+        built: &built,
+        clusters: None,
+        seconds: &seconds,
+    };
+    if let Some(path) = &args.run.json {
+        let mut json = report.json();
+        json["propagation"] = rows.json(&given.classes, &found, n_conflicts);
+        write_json(&json, path)?;
+    }
+    if !args.run.quiet {
+        eprint!("{}{}", report.text(), rows.text(&given.classes, &found, n_conflicts));
+    }
+    Ok(())
+}
+
+fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
+    let json_on_stdout = is_stdout(args.run.json.as_deref());
+    refuse_two_on_stdout(&[
+        ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
+        ("--json", json_on_stdout),
+    ])?;
+    refuse_shared_files(
+        &settings.input.file,
+        &[("--output", args.output.as_deref()), ("--json", args.run.json.as_deref())],
+    )?;
+    if let Some(path) = &args.output {
+        check_table_output(&Output::new(path))?;
+        // Labels are text.
+        refuse_ids_in_npy(Some(path), true)?;
+    }
+    if let Some(path) = &args.run.json {
+        Output::new(path).check()?;
+    }
+    Ok(())
+}
+
+/// The labels that are known.
+struct Given {
+    /// Class of each row that has one.
+    of_rows: Vec<Option<u32>>,
+    /// Names of the classes.
+    classes: Vec<String>,
+}
+
+impl Given {
+    fn new(settings: &Settings, dataset: &Dataset) -> Outcome<Self> {
+        let names: Vec<Option<String>> = match (&settings.propagate.labels_file, &dataset.labels) {
+            (Some(path), _) => labels_of_file(path, settings, dataset)?,
+            (None, Some(column)) => {
+                column.iter().map(|label| (!is_missing(label)).then(|| label.clone())).collect()
+            }
+            (None, None) => {
+                let message =
+                    "no labels were given: name their column with --labels, or a file with --labels-file";
+                return Err(Failure::Usage(message.into()));
+            }
+        };
+        let known: Vec<String> = names.iter().flatten().cloned().collect();
+        let (labels, classes) = Labels::from_names(&known);
+        if classes.len() < 2 {
+            let found = classes.first().map_or("none".into(), |class| format!("'{class}' only"));
+            let message = format!("{}: at least two classes need examples; there is {found}", dataset.name);
+            return Err(Failure::Input(message));
+        }
+        if known.len() == names.len() {
+            let message = format!("{}: every row has a label already; leave some empty", dataset.name);
+            return Err(Failure::Input(message));
+        }
+        let mut ids = labels.iter().copied();
+        let of_rows = names.iter().map(|name| name.as_ref().and_then(|_| ids.next())).collect();
+        Ok(Self { of_rows, classes })
+    }
+
+    /// Labels of the nodes. Copies of a row share a node: the label that most of them have counts, none if two tie. Gives the
+    /// number of nodes whose copies disagree, too.
+    fn of_nodes(&self, built: &Built) -> (Vec<Option<u32>>, usize) {
+        let Some(robust) = built.robust() else { return (self.of_rows.clone(), 0) };
+        let duplicates = &robust.graph.duplicates;
+        let mut votes: Vec<Vec<u32>> = vec![Vec::new(); duplicates.n_nodes()];
+        for (&node, label) in duplicates.node_of_row().iter().zip(&self.of_rows) {
+            votes[node as usize].extend(label);
+        }
+        let mut n_conflicts = 0;
+        let decide = |votes: Vec<u32>| {
+            let mut counts: Vec<(usize, u32)> = (0..self.classes.len() as u32)
+                .map(|class| (votes.iter().filter(|&&vote| vote == class).count(), class))
+                .filter(|(count, _)| *count > 0)
+                .collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            n_conflicts += usize::from(counts.len() > 1);
+            match counts[..] {
+                [(most, class), (second, _), ..] if most > second => Some(class),
+                [(_, class)] => Some(class),
+                _ => None,
+            }
+        };
+        (votes.into_iter().map(decide).collect(), n_conflicts)
+    }
+
+    /// The parameters, with priors and sizes in the order of the classes.
+    fn params(&self, settings: &Settings) -> Outcome<PropagateParams> {
+        let spread = &settings.propagate;
+        let in_order = |shares: &[(String, f64)], flag: &str| {
+            let unknown = shares.iter().find(|(name, _)| !self.classes.contains(name));
+            if let Some((name, _)) = unknown {
+                return Err(Failure::Usage(format!("{flag}: class '{name}' has no example")));
+            }
+            let of = |class: &String| {
+                let share = shares.iter().find(|(name, _)| name == class).map(|(_, share)| *share);
+                share.ok_or_else(|| Failure::Usage(format!("{flag}: class '{class}' is missing")))
+            };
+            self.classes.iter().map(of).collect::<Outcome<Vec<f64>>>()
+        };
+        Ok(PropagateParams {
+            rule: spread.rule,
+            hold: spread.hold,
+            priors: match &spread.priors {
+                None => Priors::Uniform,
+                Some(shares) => Priors::Given(in_order(shares, "--priors")?),
+            },
+            sizes: spread.sizes.as_ref().map(|shares| in_order(shares, "--sizes")).transpose()?,
+            solver: spread.solver,
+        })
+    }
+}
+
+/// A file with a column `label`, and `row` or the column that names the rows.
+fn labels_of_file(path: &Path, settings: &Settings, dataset: &Dataset) -> Outcome<Vec<Option<String>>> {
+    let name = path.display();
+    let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
+    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
+    let Contents::Table(table) = read(&Source::new(path), &options)? else {
+        return Err(Failure::Input(format!("{name} is a sparse matrix, not a table of labels")));
+    };
+    let column = |wanted: &str| {
+        table.columns.iter().find(|column| column.name == wanted).and_then(|column| match &column.cells {
+            Cells::Texts(texts) => Some(texts),
+            _ => None,
+        })
+    };
+    let labels = column("label").ok_or_else(|| Failure::Input(format!("{name} has no column 'label'")))?;
+    let by_id = settings.input.id_column.as_ref().and_then(|id| column(id).zip(dataset.ids.as_ref()));
+    let rows: Vec<usize> = match (by_id, column("row")) {
+        (Some((ids, known)), _) => {
+            let mut places: HashMap<&str, usize> = HashMap::new();
+            for (row, id) in known.iter().enumerate() {
+                if places.insert(id, row).is_some() {
+                    return Err(Failure::Input(format!("{}: two rows are called '{id}'", dataset.name)));
+                }
+            }
+            let place = |id: &String| {
+                let unknown = || Failure::Input(format!("{name}: {} has no row '{id}'", dataset.name));
+                places.get(id.as_str()).copied().ok_or_else(unknown)
+            };
+            ids.iter().map(place).collect::<Outcome<_>>()?
+        }
+        (None, Some(rows)) => {
+            let place = |text: &String| match text.parse::<usize>() {
+                Ok(row) if (1..=dataset.n_rows).contains(&row) => Ok(row - 1),
+                _ => {
+                    Err(Failure::Input(format!("{name}: '{text}' is not a row from 1 to {}", dataset.n_rows)))
+                }
+            };
+            rows.iter().map(place).collect::<Outcome<_>>()?
+        }
+        (None, None) => {
+            let message = format!("{name} needs a column 'row' (counted from 1), or the one of --id-column");
+            return Err(Failure::Input(message));
+        }
+    };
+    let mut given = vec![None; dataset.n_rows];
+    for (row, label) in rows.into_iter().zip(labels).filter(|(_, label)| !is_missing(label)) {
+        if given[row].as_ref().is_some_and(|before| before != label) {
+            return Err(Failure::Input(format!("{name}: row {} has two labels", row + 1)));
+        }
+        given[row] = Some(label.clone());
+    }
+    Ok(given)
+}
+
+/// What every row got.
+struct Rows {
+    labels: Vec<Option<u32>>,
+    margins: Vec<f64>,
+    probabilities: Vec<Vec<f64>>,
+    flags: Vec<&'static str>,
+}
+
+impl Rows {
+    fn new(given: &Given, built: &Built, found: &Propagation) -> Self {
+        let width = given.classes.len();
+        let mut labels = built.of_rows(&found.labels);
+        let flags = labels
+            .iter()
+            .zip(&given.of_rows)
+            .map(|(found, given)| match (found, given) {
+                (found, Some(given)) if *found == Some(*given) => "given",
+                (_, Some(_)) => "corrected",
+                (Some(_), None) => "",
+                (None, None) => "unreached",
+            })
+            .collect::<Vec<_>>();
+        // A copy that was labelled otherwise than most of its copies keeps its own label.
+        for ((label, given), flag) in labels.iter_mut().zip(&given.of_rows).zip(&flags) {
+            if *flag == "given" {
+                *label = *given;
+            }
+        }
+        let probabilities = (0..width).map(|class| {
+            let of_nodes: Vec<f64> = found.probabilities.iter().skip(class).step_by(width).copied().collect();
+            built.of_rows(&of_nodes)
+        });
+        Self { labels, margins: built.of_rows(&found.margins), probabilities: probabilities.collect(), flags }
+    }
+
+    fn columns(&self, classes: &[String]) -> Vec<NewColumn> {
+        let name = |label: &Option<u32>| label.map_or(String::new(), |label| classes[label as usize].clone());
+        let mut columns = vec![
+            NewColumn::texts("label", self.labels.iter().map(name)),
+            NewColumn::numbers("margin", self.margins.iter().copied()),
+            NewColumn::texts("flag", self.flags.iter().map(|flag| flag.to_string())),
+        ];
+        for (class, of_class) in classes.iter().zip(&self.probabilities) {
+            columns.push(NewColumn::numbers(format!("p_{class}"), of_class.iter().copied()));
+        }
+        columns
+    }
+
+    fn count(&self, flag: &str) -> usize {
+        self.flags.iter().filter(|own| **own == flag).count()
+    }
+
+    /// Rows of each class, as given and as found.
+    fn counts(&self, n_classes: usize) -> Vec<(usize, usize)> {
+        let mut counts = vec![(0, 0); n_classes];
+        for (label, flag) in self.labels.iter().zip(&self.flags) {
+            if let Some(label) = label {
+                let (given, all) = &mut counts[*label as usize];
+                *given += usize::from(*flag == "given");
+                *all += 1;
+            }
+        }
+        counts
+    }
+
+    fn json(&self, classes: &[String], found: &Propagation, n_conflicts: usize) -> Value {
+        let counts = self.counts(classes.len());
+        json!({
+            "classes": classes.iter().zip(&counts).map(|(class, (given, all))| json!({
+                "name": class, "examples": given, "rows": all,
+            })).collect::<Vec<_>>(),
+            "iterations": found.info.iterations,
+            "residual": found.info.residual,
+            "components": found.n_components,
+            "abstained": self.count("unreached"),
+            "corrected": self.count("corrected"),
+            "conflicting_copies": n_conflicts,
+            "labels": self.labels.iter().map(|label| label.map(|label| &classes[label as usize])).collect::<Vec<_>>(),
+            "margins": self.margins,
+        })
+    }
+
+    fn text(&self, classes: &[String], found: &Propagation, n_conflicts: usize) -> String {
+        let most = 12;
+        let of_class = |(class, (given, all)): (&String, (usize, usize))| {
+            format!("{class} {} ({} given)", grouped(all), grouped(given))
+        };
+        let shown: Vec<String> =
+            classes.iter().zip(self.counts(classes.len())).take(most).map(of_class).collect();
+        let rest =
+            if classes.len() > most { format!(" and {} more", classes.len() - most) } else { String::new() };
+        let mut text = format!("labels    {}{rest}\n", shown.join(", "));
+        let unsure =
+            self.margins.iter().zip(&self.flags).filter(|(margin, flag)| flag.is_empty() && **margin < 0.1);
+        text += &format!(
+            "          {} rows with a margin below 0.1; {} iterations\n",
+            grouped(unsure.count()),
+            found.info.iterations
+        );
+        let notes = [
+            (
+                self.count("unreached"),
+                "rows are reached by no label and got none; --link joins the pieces of a graph",
+            ),
+            (self.count("corrected"), "examples were outvoted by their neighbours"),
+            (n_conflicts, "groups of equal rows have different labels: the most frequent one counts"),
+        ];
+        for (count, note) in notes.iter().filter(|(count, _)| *count > 0) {
+            text += &format!("note      {} {note}\n", grouped(*count));
+        }
+        text
+    }
+}

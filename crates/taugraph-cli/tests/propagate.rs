@@ -1,0 +1,99 @@
+//! `taugraph propagate`: from a column or a file, with flags, margins and errors.
+
+mod common;
+
+use common::Folder;
+
+/// Two moons; the class of the first and the last row is known.
+fn moons() -> Folder {
+    let folder = Folder::new();
+    folder.ok("generate moons --points 200 --noise 0.03 --seed 1 --output moons.csv");
+    let text = folder.read("moons.csv");
+    let mut lines: Vec<String> = vec!["id,x,y,truth,known".into()];
+    for (row, line) in text.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        let truth = if cells[2] == "0" { "up, left" } else { "down" };
+        let known = if row == 0 || row == 199 { format!("\"{truth}\"") } else { String::new() };
+        lines.push(format!("r{row},{},{},\"{truth}\",{known}", cells[0], cells[1]));
+    }
+    folder.write("few.csv", lines.join("\n"));
+    folder
+}
+
+const FEW: &str = "propagate few.csv --labels known --drop truth --id-column id";
+
+#[test]
+fn two_labels_are_enough_for_two_moons() {
+    let folder = moons();
+    for rule in ["harmonic", "poisson", "consistency", "kernel-cosine", "nearest-in-kernel", "greedy-walk"] {
+        folder.ok(&format!("{FEW} --rule {rule} --output found.csv --json run.json"));
+        let found = folder.read("found.csv");
+        assert!(found.starts_with("id,label,margin,flag,p_down,\"p_up, left\"\n"), "{found}");
+        let scores = folder.ok("compare few.csv found.csv --first-column truth --second-column label");
+        assert!(scores.contains("accuracy           1.000000"), "{rule}: {scores}");
+        let json = folder.json("run.json");
+        assert_eq!(json["propagation"]["abstained"], 0);
+        assert_eq!(json["propagation"]["classes"][0]["name"], "down");
+        assert_eq!(json["propagation"]["classes"][0]["examples"], 1);
+    }
+    assert!(folder.read("found.csv").lines().nth(1).unwrap().contains(",given,"));
+    // The same again, from the JSON and from a file of labels.
+    folder.ok("propagate --config run.json --output again.csv");
+    assert_eq!(folder.read("found.csv"), folder.read("again.csv"));
+    folder.write("labels.csv", "id,label\nr0,\"up, left\"\nr199,down\n");
+    folder.ok("propagate few.csv --labels-file labels.csv --drop truth,known --id-column id --rule greedy-walk --output file.csv");
+    assert_eq!(folder.read("found.csv"), folder.read("file.csv"));
+    folder.write("rows.csv", "row,label\n1,\"up, left\"\n200,down\n");
+    folder.ok("propagate few.csv --labels-file rows.csv --drop truth,known --id-column id --rule greedy-walk --output rows-found.csv");
+    assert_eq!(folder.read("found.csv"), folder.read("rows-found.csv"));
+}
+
+#[test]
+fn pieces_of_a_graph_without_a_label_stay_without() {
+    let folder = moons();
+    folder.ok("graph few.csv --drop truth,known,id --link-components no --output graph.npz");
+    folder.write("labels.csv", "row,label\n1,a\n2,b\n");
+    let done = folder.run("propagate graph.npz --labels-file labels.csv --output out.csv");
+    assert_eq!(done.code(), 0, "{}", done.err());
+    assert!(done.err().contains("rows are reached by no label and got none"), "{}", done.err());
+    let unreached: Vec<String> =
+        folder.read("out.csv").lines().filter(|line| line.contains("unreached")).map(String::from).collect();
+    assert!(unreached.len() >= 100, "{}", unreached.len());
+    assert!(unreached.iter().all(|line| line == ",0.0,unreached,0.0,0.0"), "{:?}", unreached[0]);
+    folder.ok("propagate graph.npz --labels-file labels.csv --link --output linked.csv");
+    assert!(!folder.read("linked.csv").contains("unreached"));
+}
+
+#[test]
+fn faults_are_named() {
+    let folder = moons();
+    folder.write("two.csv", "row,label\n1,a\n1,b\n");
+    folder.write("unknown.csv", "id,label\nr0,a\nr500,b\n");
+    folder.write("far.csv", "row,label\n1,a\n999,b\n");
+    folder.write("one.csv", "row,label\n1,a\n");
+    folder.write("nolabel.csv", "row,x\n1,a\n");
+    let file = "propagate few.csv --drop truth,known --id-column id --labels-file";
+    for (line, code, expected) in [
+        (format!("{file} two.csv"), 3, "two.csv: row 1 has two labels"),
+        (format!("{file} unknown.csv"), 3, "few.csv has no row 'r500'"),
+        (format!("{file} far.csv"), 3, "'999' is not a row from 1 to 200"),
+        (format!("{file} one.csv"), 3, "at least two classes need examples; there is 'a' only"),
+        (format!("{file} nolabel.csv"), 3, "has no column 'label'"),
+        (
+            "propagate few.csv --labels truth --drop known --id-column id".into(),
+            3,
+            "every row has a label already",
+        ),
+        ("propagate few.csv --drop truth,known --id-column id".into(), 2, "no labels were given"),
+        (format!("{FEW} --priors up=1,down=1"), 2, "class 'up' has no example"),
+        (format!("{FEW} --priors down=1"), 2, "class 'up, left' is missing"),
+        (format!("{FEW} --alpha 0.5"), 2, "--alpha has no effect here"),
+        (format!("{FEW} --soft 1 --rule poisson"), 2, "needs harmonic functions"),
+        (format!("{FEW} --solver-iterations 1"), 1, "conjugate gradients did not converge"),
+        (format!("{FEW} --output x.npy"), 2, "NPY holds numbers only"),
+    ] {
+        let done = folder.run(&line);
+        assert_eq!(done.code(), code, "{line}: {}", done.err());
+        assert!(done.err().contains(expected), "{line}: {}", done.err());
+    }
+}
