@@ -53,6 +53,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Cluster(args) => commands::cluster(args),
         Command::Graph(args) => commands::graph(args),
         Command::Propagate(args) => commands::propagate(args),
+        Command::Evaluate(args) => commands::evaluate(args),
         Command::Generate(args) => commands::generate(args),
         Command::Compare(args) => commands::compare(args),
         Command::Info(args) => commands::info(args),

@@ -97,3 +97,28 @@ fn faults_are_named() {
         assert!(done.err().contains(expected), "{line}: {}", done.err());
     }
 }
+
+#[test]
+fn evaluate_tries_examples() {
+    let folder = moons();
+    let out = folder.ok("evaluate moons.csv --label-column label --trials 20 --json run.json");
+    assert!(
+        out.starts_with(
+            "20 draws of one example for each of 2 classes\naccuracy           1.0000 ± 0.0000\n"
+        ),
+        "{out}"
+    );
+    assert!(out.ends_with("majority           0.5000\n"), "{out}");
+    assert_eq!(folder.json("run.json")["evaluation"]["accuracies"].as_array().unwrap().len(), 20);
+    folder.ok("generate moons --points 40 --noise 0.2 --output noisy.csv");
+    let exact = folder.ok("evaluate noisy.csv --label-column label --exact --rule greedy-walk");
+    assert!(exact.starts_with("all 400 pairs of examples (exact)\n"), "{exact}");
+    for (line, code, expected) in [
+        ("evaluate moons.csv", 2, "the true labels are needed"),
+        ("evaluate few.csv --label-column known --drop truth,id", 3, "data row 2: the label is missing"),
+    ] {
+        let done = folder.run(line);
+        assert_eq!(done.code(), code, "{}", done.err());
+        assert!(done.err().contains(expected), "{}", done.err());
+    }
+}

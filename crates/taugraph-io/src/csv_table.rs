@@ -117,7 +117,7 @@ impl Start {
 /// Reads until there are `length` bytes; whether the source has ended before.
 fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, length: usize, name: &str) -> Result<bool> {
     let missing = length.saturating_sub(bytes.len());
-    bytes.reserve_exact(missing);
+    bytes.reserve(missing.min(START));
     let read = source.take(missing as u64).read_to_end(bytes).map_err(|error| unreadable(name, error))?;
     Ok(read < missing)
 }

@@ -53,6 +53,8 @@ pub enum Stage {
     Eigen = 9,
     /// Seeding of k-means.
     KMeans = 10,
+    /// Examples that are tried when propagation is evaluated.
+    Trials = 11,
 }
 
 /// The stream of one stage of one run.

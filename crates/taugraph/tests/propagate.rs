@@ -7,7 +7,9 @@ use taugraph::metrics::accuracy;
 use taugraph::neighbors::Space;
 use taugraph::params::{GraphParams, LinkComponents, Preset};
 use taugraph::progress::Run;
-use taugraph::propagate::{Examples, Hold, Priors, PropagateParams, Propagation, Rule, Solver, propagate};
+use taugraph::propagate::{
+    Examples, Hold, Priors, PropagateParams, Propagation, Rule, Solver, Trials, evaluate, propagate,
+};
 use taugraph::robust::robust_graph;
 
 const RULES: [Rule; 7] = [
@@ -179,4 +181,34 @@ fn unconverged_systems_are_errors() {
     let params = PropagateParams { solver, ..Default::default() };
     let error = propagate(&graph, &one_each(&data), &params, &Run::new(0)).unwrap_err();
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
+}
+
+/// All pairs of two classes are the exact expectation; random trials come close to it.
+#[test]
+fn trials_agree_with_the_exact_expectation() {
+    let data = moons(60, 0.15, 5).unwrap();
+    let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
+    let robust = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap();
+    let nodes = robust.duplicates.node_of_row();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    for rule in [Rule::Harmonic, Rule::GreedyWalk { max_walk: 5, pairs: None }] {
+        let of =
+            |trials| evaluate(&robust.graph, nodes, &data.labels, &with(rule), trials, &Run::new(3)).unwrap();
+        let (all, some) = (of(Trials::AllPairs), of(Trials::Random(300)));
+        assert_eq!((all.accuracies.len(), some.balanced.len(), all.majority), (900, 300, 0.5));
+        assert!((mean(&all.accuracies) - mean(&some.accuracies)).abs() < 0.05, "{rule:?}");
+        // Naively, for one pair.
+        let mut given = vec![None; 60];
+        (given[0], given[30]) = (Some(0), Some(1));
+        let found =
+            propagate(&robust.graph, &Examples::new(given, 2).unwrap(), &with(rule), &Run::new(0)).unwrap();
+        let right = (0..60).filter(|&i| i % 30 != 0 && found.labels[i] == Some(data.labels[i])).count();
+        assert_eq!(all.accuracies[0], right as f64 / 58.0);
+    }
+    let three = uneven_blobs(90, 2, 3, 1).unwrap();
+    let graph = graph_of(&three, LinkComponents::Weakly);
+    let rows: Vec<u32> = (0..90).collect();
+    let refused =
+        evaluate(&graph, &rows, &three.labels, &with(Rule::Harmonic), Trials::AllPairs, &Run::new(0));
+    assert!(refused.is_err());
 }

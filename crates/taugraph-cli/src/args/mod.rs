@@ -41,6 +41,8 @@ pub enum Command {
     Graph(Box<GraphCommand>),
     /// Label all rows from a few that are labelled
     Propagate(Box<PropagateCommand>),
+    /// Try how well labels spread from one example of each class
+    Evaluate(Box<EvaluateCommand>),
     /// Make points with known groups
     Generate(GenerateArgs),
     /// Compare two labelings
@@ -131,6 +133,27 @@ pub struct PropagateCommand {
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Try how well labels spread from one example of each class: accuracy and balanced accuracy over random draws, or, for two
+/// classes, over all pairs of examples.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+pub struct EvaluateCommand {
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    pub propagate: PropagateArgs,
+    /// Random draws of one example for each class
+    #[arg(long, value_name = "T", default_value_t = 100, help_heading = "Trials")]
+    pub trials: usize,
+    /// Two classes: every pair of examples, the exact expectation
+    #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
+    pub all_pairs_of_examples: bool,
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -3,6 +3,7 @@
 mod cluster;
 mod compare;
 mod demo;
+mod evaluate;
 mod generate;
 mod graph;
 mod info;
@@ -12,6 +13,7 @@ mod propagate;
 pub use cluster::cluster;
 pub use compare::compare;
 pub use demo::demo;
+pub use evaluate::evaluate;
 pub use generate::generate;
 pub use graph::graph;
 pub use info::info;

@@ -2,6 +2,7 @@
 
 mod conjugate;
 mod decide;
+mod evaluate;
 mod examples;
 mod rules;
 mod system;
@@ -10,6 +11,7 @@ mod tests;
 mod walk;
 
 pub use conjugate::SolveInfo;
+pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::Examples;
 pub use walk::WalkTable;
 

@@ -1,0 +1,108 @@
+//! `taugraph evaluate`: how well labels spread from one example of each class.
+
+use serde_json::json;
+use taugraph::labels::Labels;
+use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
+use taugraph_io::Output;
+
+use super::{is_stdout, new_run, refuse_shared_files, use_threads, write_json};
+use crate::args::EvaluateCommand;
+use crate::dataset::read_dataset;
+use crate::failure::{Failure, Outcome};
+use crate::pipeline::build_graph;
+use crate::progress::Terminal;
+use crate::report::{Report, grouped, is_missing};
+use crate::settings::Settings;
+
+pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
+    let mut settings = Settings::start(&args.run)?;
+    settings.apply_input(&args.input)?;
+    settings.apply_graph(&args.graph)?;
+    settings.apply_propagate(&args.propagate)?;
+    let spread = &settings.propagate;
+    if spread.labels_file.is_some() || spread.priors.is_some() || spread.sizes.is_some() {
+        let message = "evaluate draws its own examples: leave out --labels-file, --priors and --sizes";
+        return Err(Failure::Usage(message.into()));
+    }
+    refuse_shared_files(&settings.input.file, &[("--json", args.run.json.as_deref())])?;
+    if let Some(path) = &args.run.json {
+        Output::new(path).check()?;
+    }
+    use_threads(&args.run)?;
+    let terminal = Terminal::new(args.run.quiet);
+    let run = new_run(settings.seed, &args.run, &terminal);
+
+    run.stage("read", None)?;
+    let mut dataset = read_dataset(&settings.input)?;
+    let Some(names) = dataset.labels.clone() else {
+        return Err(Failure::Usage(
+            "the true labels are needed: name their column with --label-column".into(),
+        ));
+    };
+    if let Some(row) = names.iter().position(|name| is_missing(name)) {
+        let message = format!(
+            "{}, data row {}: the label is missing; evaluate needs all of them",
+            dataset.name,
+            row + 1
+        );
+        return Err(Failure::Input(message));
+    }
+    let (labels, classes) = Labels::from_names(&names);
+    let built = build_graph(&mut dataset, &settings, &run)?;
+    let rows: Vec<u32> = (0..built.graph().n_nodes() as u32).collect();
+    let node_of_row = built.of_rows(&rows);
+    let params = PropagateParams {
+        rule: spread.rule,
+        hold: spread.hold,
+        solver: spread.solver,
+        ..PropagateParams::default()
+    };
+    let trials = if args.all_pairs_of_examples { Trials::AllPairs } else { Trials::Random(args.trials) };
+    let found = try_examples(built.graph(), &node_of_row, &labels, &params, trials, &run)?;
+    let seconds = terminal.finish();
+    let report = Report {
+        command: "evaluate",
+        settings: &settings,
+        dataset: &dataset,
+        built: &built,
+        clusters: None,
+        seconds: &seconds,
+    };
+    if let Some(path) = &args.run.json {
+        let mut json = report.json();
+        json["evaluation"] = json!({
+            "classes": classes,
+            "exact": trials == Trials::AllPairs,
+            "accuracies": found.accuracies,
+            "balanced_accuracies": found.balanced,
+            "majority": found.majority,
+        });
+        write_json(&json, path)?;
+    }
+    if !args.run.quiet {
+        eprint!("{}", report.text());
+    }
+    if is_stdout(args.run.json.as_deref()) {
+        return Ok(());
+    }
+    Ok(Output::Stdout.write(|out| {
+        let n = grouped(found.accuracies.len());
+        match trials {
+            Trials::AllPairs => writeln!(out, "all {n} pairs of examples (exact)")?,
+            Trials::Random(_) => {
+                writeln!(out, "{n} draws of one example for each of {} classes", classes.len())?
+            }
+        }
+        writeln!(out, "accuracy           {}", spread_of(&found.accuracies))?;
+        writeln!(out, "balanced_accuracy  {}", spread_of(&found.balanced))?;
+        writeln!(out, "majority           {:.4}", found.majority)
+    })?)
+}
+
+/// Mean and standard deviation.
+fn spread_of(values: &[f64]) -> String {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    format!("{mean:.4} ± {:.4}", variance.sqrt())
+}
