@@ -12,7 +12,8 @@ use taugraph::points::PreparationParams;
 use taugraph::propagate::{Hold, Rule, Solver};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    AutoEncoder, Certain, Estimator, Factorization, Identity, Neighborhood, Optimizer, Taus,
+    AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
+    Taus,
 };
 use taugraph::scale::FirstScale;
 use taugraph::spectral::SolverChoice;
@@ -365,6 +366,8 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
         Estimator::Neighborhood(_) => EstimatorName::Neighborhood,
         Estimator::AutoEncoder(_) => EstimatorName::AutoEncoder,
         Estimator::Factorization(_) => EstimatorName::Factorization,
+        Estimator::Overlap(_) => EstimatorName::Overlap,
+        Estimator::Community(_) => EstimatorName::Community,
         Estimator::Identity(_) => EstimatorName::Identity,
         Estimator::Certain(_) => EstimatorName::Certain,
     };
@@ -373,6 +376,8 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
             EstimatorName::Neighborhood => Estimator::Neighborhood(Neighborhood::default()),
             EstimatorName::AutoEncoder => Estimator::AutoEncoder(AutoEncoder::default()),
             EstimatorName::Factorization => Estimator::Factorization(Factorization::default()),
+            EstimatorName::Overlap => Estimator::Overlap(Overlap::default()),
+            EstimatorName::Community => Estimator::Community(Community::default()),
             EstimatorName::Identity => Estimator::Identity(Identity),
             EstimatorName::Certain => Estimator::Certain(Certain),
         };
@@ -395,6 +400,13 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
             factorization.tolerance = args.training_tolerance.unwrap_or(factorization.tolerance);
             factorization.max_iterations = args.epochs.unwrap_or(factorization.max_iterations);
         }
+        Estimator::Overlap(overlap) => overlap.pool = args.pool.unwrap_or(overlap.pool),
+        Estimator::Community(community) => {
+            if let Some(resolutions) = &args.resolutions {
+                community.resolutions.clone_from(resolutions);
+            }
+            community.seeds = args.partitions.unwrap_or(community.seeds);
+        }
         Estimator::Identity(_) | Estimator::Certain(_) => {}
     }
     Ok(())
@@ -402,7 +414,10 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
 
 /// A flag that would change nothing is a mistake, and better said than ignored.
 fn refuse_flags_of_others(estimator: &Estimator, args: &GraphArgs) -> Outcome<()> {
-    let of_neighborhood = [("--pool", args.pool.is_some()), ("--statistic", args.statistic.is_some())];
+    let of_pools = [("--pool", args.pool.is_some())];
+    let of_neighborhood = [("--statistic", args.statistic.is_some())];
+    let of_community =
+        [("--resolutions", args.resolutions.is_some()), ("--partitions", args.partitions.is_some())];
     let of_trained = [
         ("--rank", args.rank.is_some()),
         ("--epochs", args.epochs.is_some()),
@@ -426,19 +441,20 @@ fn refuse_flags_of_others(estimator: &Estimator, args: &GraphArgs) -> Outcome<()
         ("--start-of-tau", args.start_of_tau.is_some()),
         ("--non-crossing", args.non_crossing.is_some()),
     ];
-    let (network, trained, neighborhood) = match estimator {
-        Estimator::AutoEncoder(_) => (true, true, false),
-        Estimator::Factorization(_) => (false, true, false),
-        Estimator::Neighborhood(_) => (false, false, true),
-        Estimator::Identity(_) | Estimator::Certain(_) => (false, false, false),
-    };
+    let network = matches!(estimator, Estimator::AutoEncoder(_));
+    let trained = network || matches!(estimator, Estimator::Factorization(_));
+    let neighborhood = matches!(estimator, Estimator::Neighborhood(_));
+    let pools = neighborhood || matches!(estimator, Estimator::Overlap(_));
+    let community = matches!(estimator, Estimator::Community(_));
     let refuse = |flags: &[(&str, bool)], allowed: bool, needs: &str| match flags.iter().find(|flag| flag.1) {
         Some((flag, _)) if !allowed => {
             Err(Failure::Usage(format!("{flag} has no effect here: it needs {needs}")))
         }
         _ => Ok(()),
     };
+    refuse(&of_pools, pools, "--estimator neighborhood or overlap")?;
     refuse(&of_neighborhood, neighborhood, "--estimator neighborhood")?;
+    refuse(&of_community, community, "--estimator community")?;
     refuse(&of_trained, trained, "--estimator auto-encoder or factorization")?;
     refuse(&of_network, network, "--estimator auto-encoder")
 }

@@ -55,6 +55,8 @@ pub enum Stage {
     KMeans = 10,
     /// Examples that are tried when propagation is evaluated.
     Trials = 11,
+    /// Order in which communities grow.
+    Communities = 12,
 }
 
 /// The stream of one stage of one run.

@@ -9,9 +9,9 @@ use taugraph::neighbors::{NeighborGraph, Space, nearest_neighbors};
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    Activation, AutoEncoder, Biases, Certain, DecoderWeights, Estimator, Factorization, Identity,
-    Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, PoolStatistic, ProblemSize,
-    Quantiles, StartOfTau, StopReason, Taus, crossing_rate,
+    Activation, AutoEncoder, Biases, Certain, Community, DecoderWeights, Estimator, Factorization, Identity,
+    Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic,
+    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, crossing_rate,
 };
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
 
@@ -91,6 +91,8 @@ fn every_estimator() -> Vec<Estimator> {
         Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..net() }),
         Estimator::AutoEncoder(AutoEncoder { max_epochs: 30, ..AutoEncoder::linear(12) }),
         Estimator::Factorization(Factorization { rank: 12, ..Default::default() }),
+        Estimator::Overlap(Overlap { pool: 10 }),
+        Estimator::Community(Community::default()),
         Estimator::Identity(Identity),
         Estimator::Certain(Certain),
     ]

@@ -7,7 +7,7 @@ use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::{PreparationParams, prepare};
 use taugraph::progress::Run;
-use taugraph::quantile::{AutoEncoder, Estimator, Factorization, NonCrossing, Optimizer};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap};
 use taugraph::robust::robust_graph;
 use taugraph::spectral::{EigenParams, EigenSolver, SolverChoice};
 
@@ -89,6 +89,8 @@ fn trained_estimators() {
         ),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), CandidatePairs::All),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), sparse),
+        (Estimator::Community(Community::default()), sparse),
+        (Estimator::Overlap(Overlap { pool: 12 }), sparse),
     ] {
         let params = GraphParams { estimator, candidates, ..Preset::Paper.params() };
         assert_same_on_all_threads(&data, &params, 2, SolverChoice::Automatic);

@@ -20,6 +20,10 @@ pub enum EstimatorName {
     AutoEncoder,
     /// Symmetric low-rank factorisation
     Factorization,
+    /// Shared neighbours of an edge's ends
+    Overlap,
+    /// Common communities of an edge's ends
+    Community,
     /// Control: the similarities themselves
     Identity,
     /// Control: every candidate is certain
@@ -141,12 +145,24 @@ pub struct GraphArgs {
     /// The quantiles [default: 0.1,0.2,…,0.9]
     #[arg(long, value_name = "T,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub taus: Option<Vec<f64>>,
-    /// Neighbourhood: neighbours of each end in the pool
+    /// Neighbourhood and overlap: neighbours of each end
     #[arg(long, value_name = "K", help_heading = "Quantiles", hide_short_help = true)]
     pub pool: Option<usize>,
     /// Neighbourhood: share of the pool above the threshold, or its mean
     #[arg(long, value_parser = one_of::<PoolStatistic>(&["share", "mean"]), help_heading = "Quantiles", hide_short_help = true)]
     pub statistic: Option<PoolStatistic>,
+    /// Communities: resolutions of the partitions
+    #[arg(
+        long,
+        value_name = "R,…",
+        value_delimiter = ',',
+        help_heading = "Quantiles",
+        hide_short_help = true
+    )]
+    pub resolutions: Option<Vec<f64>>,
+    /// Communities: partitions at each resolution
+    #[arg(long, value_name = "N", help_heading = "Quantiles", hide_short_help = true)]
+    pub partitions: Option<usize>,
     /// Units of the auto-encoder's hidden layers, or rank of the factorisation
     #[arg(long, value_name = "P,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub rank: Option<Vec<usize>>,

@@ -6,6 +6,7 @@
 
 mod activation;
 mod autoencoder;
+mod community;
 mod control;
 mod crossing;
 mod factorization;
@@ -14,15 +15,18 @@ mod matrix;
 mod neighborhood;
 mod network;
 mod optimize;
+mod overlap;
 
 pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
+pub use community::Community;
 pub use control::{Certain, Identity};
 pub use crossing::{crossing_rate, rearrange};
 pub use factorization::Factorization;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
 pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
+pub use overlap::Overlap;
 
 use crate::affinity::Similarities;
 use crate::error::{Error, Result};
@@ -92,6 +96,10 @@ pub enum Estimator {
     AutoEncoder(AutoEncoder),
     /// Symmetric low-rank factorisation.
     Factorization(Factorization),
+    /// Shared neighbours of the edge's ends.
+    Overlap(Overlap),
+    /// Common communities of the edge's ends.
+    Community(Community),
     /// Control: Ŵ_τ = W at every τ.
     Identity(Identity),
     /// Control: every candidate persists at every τ.
@@ -105,6 +113,8 @@ impl Estimator {
             Estimator::Neighborhood(estimator) => estimator,
             Estimator::AutoEncoder(estimator) => estimator,
             Estimator::Factorization(estimator) => estimator,
+            Estimator::Overlap(estimator) => estimator,
+            Estimator::Community(estimator) => estimator,
             Estimator::Identity(estimator) => estimator,
             Estimator::Certain(estimator) => estimator,
         }

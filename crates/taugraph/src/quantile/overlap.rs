@@ -1,0 +1,101 @@
+//! Persistence by shared neighbours: the Jaccard overlap of the neighbourhoods of an edge's ends.
+//!
+//! No quantile and no training: what two points have in common says how likely they belong together. A rival of the
+//! conditional quantiles at the same price.
+
+use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
+use crate::affinity::Similarities;
+use crate::error::{Result, require};
+use crate::progress::Run;
+
+/// Parameters of the overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Overlap {
+    /// Neighbours of each end, beside the point itself.
+    pub pool: usize,
+}
+
+impl Default for Overlap {
+    fn default() -> Self {
+        Self { pool: 30 }
+    }
+}
+
+impl ConditionalQuantiles for Overlap {
+    fn check(&self) -> Result<()> {
+        require(self.pool >= 1, "pool", self.pool, "must be at least 1")
+    }
+
+    fn n_neighbors(&self) -> usize {
+        self.pool
+    }
+
+    fn bytes(&self, size: ProblemSize) -> u64 {
+        8 * size.n_edges + 32 * size.n_nodes + 4 * size.n_nodes * (self.pool as u64 + 1)
+    }
+
+    fn estimate(
+        &self,
+        similarities: &Similarities<'_>,
+        taus: &Taus,
+        _threshold: f64,
+        run: &Run<'_>,
+    ) -> Result<Quantiles> {
+        let (edges, neighbors) = (similarities.edges(), similarities.neighbors());
+        let rule = "must be at most the neighbours known of each point";
+        require(self.pool <= neighbors.k(), "pool", self.pool, rule)?;
+        run.stage("shared neighbours", Some(edges.n_nodes() as u64))?;
+        let size = self.pool + 1;
+        // Each point among its own neighbours, in order of ids.
+        let sorted: Vec<u32> = (0..neighbors.len())
+            .flat_map(|i| {
+                let mut own = neighbors.ids(i)[..self.pool].to_vec();
+                own.push(i as u32);
+                own.sort_unstable();
+                own
+            })
+            .collect();
+        let of = |node: usize| &sorted[node * size..(node + 1) * size];
+        let mut persistence = vec![0.0; edges.len()];
+        edges.for_each_row(&mut persistence, 1, |i, numbers, row| {
+            for (edge, out) in numbers.zip(row) {
+                let shared = n_common(of(i), of(edges.target(edge) as usize)) as f64;
+                *out = shared / (2.0 * size as f64 - shared);
+            }
+            run.progress.advance(1);
+        });
+        run.check()?;
+        Ok(Quantiles {
+            taus: taus.clone(),
+            reconstructions: None,
+            persistence: Some(persistence),
+            training: Vec::new(),
+            crossing_rate: None,
+        })
+    }
+}
+
+/// Entries that two ascending lists share.
+fn n_common(a: &[u32], b: &[u32]) -> usize {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        shared += usize::from(a[i] == b[j]);
+        let (low, high) = (a[i] <= b[j], b[j] <= a[i]);
+        i += usize::from(low);
+        j += usize::from(high);
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_entries_are_counted() {
+        assert_eq!(n_common(&[1, 3, 5], &[2, 3, 5, 9]), 2);
+        assert_eq!(n_common(&[], &[1]), 0);
+        assert_eq!(n_common(&[4, 7], &[4, 7]), 2);
+    }
+}
