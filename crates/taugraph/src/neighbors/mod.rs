@@ -5,11 +5,13 @@
 
 mod best;
 mod outside;
+mod query;
 mod scan;
 mod tiles;
 mod tree;
 
 pub(crate) use outside::nearest_outside;
+pub use query::{NeighborQuery, neighbors_of_new};
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};

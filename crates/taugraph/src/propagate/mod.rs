@@ -4,6 +4,7 @@ mod conjugate;
 mod decide;
 mod evaluate;
 mod examples;
+mod induct;
 mod rules;
 mod system;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod walk;
 pub use conjugate::SolveInfo;
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::Examples;
+pub use induct::{Induced, InductParams, induct};
 pub use walk::WalkTable;
 
 use crate::error::{Error, Result, require};
