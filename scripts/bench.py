@@ -62,7 +62,7 @@ def row(*cells):
 def neighbours():
     path, values, _ = points("wide", 20_000)
     ours, peers = [], []
-    for _ in range(3):
+    for _ in range(8):
         found = bench("neighbors", path, 15, 1)
         ours.append(float(found["seconds"]))
         index = NearestNeighbors(n_neighbors=15, algorithm="brute", n_jobs=-1).fit(values)
