@@ -395,6 +395,14 @@ pub fn sparkline(counts: &[usize]) -> String {
     counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
 }
 
+/// Mean and standard deviation, as 0.97 ± 0.02.
+pub fn mean_and_deviation(values: &[f64], digits: usize) -> String {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    format!("{mean:.digits$} ± {:.digits$}", variance.sqrt())
+}
+
 /// 1234567 as 1,234,567.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
@@ -419,6 +427,8 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(sparkline(&[8, 4, 1, 0]), "█▄▁ ");
         assert_eq!(sparkline(&[0, 0]), "  ");
+        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0], 2), "2.00 ± 1.00");
+        assert_eq!(mean_and_deviation(&[1.0], 1), "1.0 ± 0.0");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::args::DemoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
 use crate::progress::Terminal;
-use crate::report::{grouped, sparkline};
+use crate::report::{grouped, mean_and_deviation, sparkline};
 
 /// As many as in the paper's figure.
 const POINTS: usize = 300;
@@ -208,7 +208,13 @@ fn describe(story: &Story<'_>) -> String {
     let counts: Vec<usize> = decay.iter().map(|(_, edges)| *edges).collect();
     let mut table = String::new();
     for row in story.rows {
-        let _ = writeln!(table, "    {:<30} {:.3}        {}", row.name, row.nmi, spread(&row.of_seeds));
+        let _ = writeln!(
+            table,
+            "    {:<30} {:.3}        {}",
+            row.name,
+            row.nmi,
+            mean_and_deviation(&row.of_seeds, 3)
+        );
     }
     let _ = write!(
         text,
@@ -245,12 +251,4 @@ Look at {} (every figure is beside it as .svg and .png).
         story.data_file.display(),
     );
     text
-}
-
-/// Mean and standard deviation.
-fn spread(values: &[f64]) -> String {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    format!("{mean:.3} ± {:.3}", variance.sqrt())
 }

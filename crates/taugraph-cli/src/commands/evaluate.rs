@@ -11,7 +11,7 @@ use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::build_graph;
 use crate::progress::Terminal;
-use crate::report::{Report, grouped, is_missing};
+use crate::report::{Report, grouped, is_missing, mean_and_deviation};
 use crate::settings::Settings;
 
 pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
@@ -93,16 +93,8 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
                 writeln!(out, "{n} draws of one example for each of {} classes", classes.len())?
             }
         }
-        writeln!(out, "accuracy           {}", spread_of(&found.accuracies))?;
-        writeln!(out, "balanced_accuracy  {}", spread_of(&found.balanced))?;
+        writeln!(out, "accuracy           {}", mean_and_deviation(&found.accuracies, 4))?;
+        writeln!(out, "balanced_accuracy  {}", mean_and_deviation(&found.balanced, 4))?;
         writeln!(out, "majority           {:.4}", found.majority)
     })?)
-}
-
-/// Mean and standard deviation.
-fn spread_of(values: &[f64]) -> String {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    format!("{mean:.4} ± {:.4}", variance.sqrt())
 }

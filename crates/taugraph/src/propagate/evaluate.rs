@@ -1,6 +1,6 @@
 //! How well labels spread from one example of each class: over random draws, or over all pairs of examples of two classes.
 
-use super::{Examples, PropagateParams, Rule, WalkTable, propagate_with};
+use super::{Examples, PropagateParams, WalkTable, propagate_with};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -51,13 +51,7 @@ pub fn evaluate(
     if let Some(class) = rows_of_class.iter().position(Vec::is_empty) {
         return Err(Error::NoExample { class });
     }
-    let table = match params.rule {
-        Rule::GreedyWalk { max_walk, pairs: None } => Some(WalkTable::exact(graph, max_walk, run)?),
-        Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
-            Some(WalkTable::truncated(graph, pairs, max_walk, run)?)
-        }
-        _ => None,
-    };
+    let table = WalkTable::of_rule(graph, params.rule, run)?;
     let choices = match trials {
         Trials::Random(trials) => random_choices(&rows_of_class, node_of_row, trials, run.seed)?,
         Trials::AllPairs => all_pairs(&rows_of_class, node_of_row)?,

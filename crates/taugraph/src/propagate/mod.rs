@@ -172,13 +172,7 @@ pub fn propagate(
     params: &PropagateParams,
     run: &Run<'_>,
 ) -> Result<Propagation> {
-    let table = match params.rule {
-        Rule::GreedyWalk { max_walk, pairs: None } => Some(WalkTable::exact(graph, max_walk, run)?),
-        Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
-            Some(WalkTable::truncated(graph, pairs, max_walk, run)?)
-        }
-        _ => None,
-    };
+    let table = WalkTable::of_rule(graph, params.rule, run)?;
     propagate_with(graph, table.as_ref(), examples, params, run)
 }
 

@@ -6,6 +6,7 @@
 //! to the nearest node not yet visited and ends where that is labelled. Where it moves does not depend on the labels, so
 //! one table of walks serves every set of labels.
 
+use super::Rule;
 use super::examples::Examples;
 use super::rules::Scores;
 use crate::distance::Metric;
@@ -35,6 +36,17 @@ pub struct WalkTable {
 }
 
 impl WalkTable {
+    /// The table that a rule needs; `None` if it needs none.
+    pub fn of_rule(graph: &SparseGraph, rule: Rule, run: &Run<'_>) -> Result<Option<Self>> {
+        match rule {
+            Rule::GreedyWalk { max_walk, pairs: None } => Self::exact(graph, max_walk, run).map(Some),
+            Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
+                Self::truncated(graph, pairs, max_walk, run).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// With all eigenpairs: memory and time of a dense eigenproblem.
     pub fn exact(graph: &SparseGraph, max_walk: usize, run: &Run<'_>) -> Result<Self> {
         let components = Components::of_graph(graph);

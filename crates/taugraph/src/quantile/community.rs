@@ -70,13 +70,7 @@ impl ConditionalQuantiles for Community {
             partitions.iter().filter(|partition| partition[i as usize] == partition[j as usize]).count()
         };
         let persistence = edges.map(|_, i, j| together(i, j) as f64 / partitions.len() as f64);
-        Ok(Quantiles {
-            taus: taus.clone(),
-            reconstructions: None,
-            persistence: Some(persistence),
-            training: Vec::new(),
-            crossing_rate: None,
-        })
+        Ok(Quantiles::from_persistence(taus, persistence))
     }
 }
 

@@ -60,12 +60,6 @@ impl ConditionalQuantiles for Certain {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         run.check()?;
-        Ok(Quantiles {
-            taus: taus.clone(),
-            reconstructions: None,
-            persistence: Some(vec![1.0; similarities.edges().len()]),
-            training: Vec::new(),
-            crossing_rate: None,
-        })
+        Ok(Quantiles::from_persistence(taus, vec![1.0; similarities.edges().len()]))
     }
 }

@@ -170,6 +170,19 @@ pub struct Quantiles {
     pub crossing_rate: Option<f64>,
 }
 
+impl Quantiles {
+    /// Where only the persistence of each edge is known, without training.
+    pub(crate) fn from_persistence(taus: &Taus, persistence: Vec<f64>) -> Self {
+        Self {
+            taus: taus.clone(),
+            reconstructions: None,
+            persistence: Some(persistence),
+            training: Vec::new(),
+            crossing_rate: None,
+        }
+    }
+}
+
 /// How the training of one model went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {

@@ -125,13 +125,7 @@ impl ConditionalQuantiles for Neighborhood {
             let persistence = table.iter().step_by(width).copied().collect();
             (persistence, Some(table.chunks_exact(width).flat_map(|row| &row[1..]).copied().collect()))
         };
-        Ok(Quantiles {
-            taus: taus.clone(),
-            reconstructions,
-            persistence: Some(persistence),
-            training: Vec::new(),
-            crossing_rate: None,
-        })
+        Ok(Quantiles { reconstructions, ..Quantiles::from_persistence(taus, persistence) })
     }
 }
 

@@ -66,13 +66,7 @@ impl ConditionalQuantiles for Overlap {
             run.progress.advance(1);
         });
         run.check()?;
-        Ok(Quantiles {
-            taus: taus.clone(),
-            reconstructions: None,
-            persistence: Some(persistence),
-            training: Vec::new(),
-            crossing_rate: None,
-        })
+        Ok(Quantiles::from_persistence(taus, persistence))
     }
 }
 
