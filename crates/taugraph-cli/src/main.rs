@@ -19,6 +19,7 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use failure::{Failure, Outcome};
+use report::say;
 
 /// What the last panic said. It is told to the user only if it gets as far as here: readers catch those of broken files.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
@@ -35,13 +36,15 @@ fn main() -> ExitCode {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             if !matches!(failure, Failure::BrokenPipe) {
-                eprintln!("error: {failure}");
+                say(&format!("error: {failure}\n"));
             }
             ExitCode::from(failure.exit_code())
         }
         Err(_) => {
             let message = PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
-            eprintln!("error: taugraph has a bug, please report it with the command you ran:\n{message}");
+            say(&format!(
+                "error: taugraph has a bug, please report it with the command you ran:\n{message}\n"
+            ));
             ExitCode::from(101)
         }
     }

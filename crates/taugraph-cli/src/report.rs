@@ -1,6 +1,8 @@
 //! A run described: for people as text, for machines as JSON.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use taugraph::cluster::{ClusterCount, Clustering, Stability};
@@ -11,6 +13,9 @@ use taugraph::params::Preset;
 use taugraph::points::PreparationParams;
 use taugraph::quantile::StopReason;
 
+use taugraph_io::Output;
+
+use crate::args::RunArgs;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
 use crate::pipeline::{Built, Robust};
@@ -71,7 +76,7 @@ impl Scores {
 
 /// A cell that holds no label.
 pub fn is_missing(label: &str) -> bool {
-    matches!(label.trim().to_ascii_lowercase().as_str(), "" | "na" | "n/a" | "nan" | "null" | "none" | "?")
+    taugraph_io::is_missing(label.trim().as_bytes())
 }
 
 /// Everything that a report is made of.
@@ -95,6 +100,21 @@ pub struct Clusters<'a> {
 }
 
 impl Report<'_> {
+    /// Writes the JSON, with one more section if there is one, and prints the summary with what follows it.
+    pub fn publish(&self, section: Option<(&str, Value)>, more: &str, args: &RunArgs) -> Outcome<()> {
+        if let Some(path) = &args.json {
+            let mut json = self.json();
+            if let Some((name, value)) = section {
+                json[name] = value;
+            }
+            write_json(&json, path)?;
+        }
+        if !args.quiet {
+            say(&format!("{}{more}", self.text()));
+        }
+        Ok(())
+    }
+
     /// What the user should know about, in plain words with what to do.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -386,6 +406,18 @@ fn summary(values: &[f64]) -> Value {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     json!({ "min": sorted[0], "median": sorted[sorted.len() / 2], "max": sorted[sorted.len() - 1] })
+}
+
+/// Writes to standard error; where that cannot be written there is nobody to tell.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {
+    Ok(Output::new(path).write(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })?)
 }
 
 /// Heights of a few numbers, in one line.

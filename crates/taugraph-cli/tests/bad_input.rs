@@ -178,4 +178,31 @@ fn a_full_disk_is_an_output_error() {
     let done = folder.run("cluster spirals.csv --drop label --output full.csv --quiet");
     assert_eq!(done.code(), 4, "{}", done.err());
     assert!(done.err().contains("No space left on device"), "{}", done.err());
+    // A full disk behind the messages is no reason to lose the labels.
+    let script =
+        format!("{} cluster spirals.csv --drop label --output kept.csv 2>/dev/full", common::TAUGRAPH);
+    let done =
+        std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(done.status.code(), Some(0));
+    assert_eq!(folder.read("kept.csv").lines().count(), 301);
+}
+
+/// What cannot be had is said before anything is written.
+#[test]
+fn nothing_is_written_of_a_run_that_cannot_finish() {
+    let folder = Folder::new();
+    folder.ok("generate moons --points 300 --output moons.csv");
+    folder.ok("graph moons.csv --drop label --link-components no --output graph.npz");
+    for (line, expected) in [
+        ("cluster graph.npz --output x.csv --scales y.csv", "a given graph has no local scales"),
+        (
+            "cluster graph.npz --output x.csv --pieces separately --embedding y.csv",
+            "have no common embedding",
+        ),
+    ] {
+        let done = folder.run(line);
+        assert_eq!(done.code(), 2, "{}", done.err());
+        assert!(done.err().contains(expected), "{}", done.err());
+    }
+    assert_eq!(folder.names(), ["graph.npz", "moons.csv"]);
 }

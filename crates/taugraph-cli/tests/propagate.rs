@@ -122,3 +122,19 @@ fn evaluate_tries_examples() {
         assert!(done.err().contains(expected), "{}", done.err());
     }
 }
+
+/// Two equal rows with different labels: each keeps its own, and the note says so.
+#[test]
+fn copies_with_different_labels_keep_them() {
+    let folder = moons();
+    let text = folder.read("few.csv");
+    let cells: Vec<&str> = text.lines().nth(1).unwrap().splitn(4, ',').collect();
+    let copy = |label: &str| format!("{},{},{},t,{label}\n", "c", cells[1], cells[2]);
+    let copies = copy("down").replacen('c', "c1", 1) + &copy("\"up, left\"").replacen('c', "c2", 1);
+    folder.write("copies.csv", text + "\n" + &copies);
+    let done = folder.run("propagate copies.csv --labels known --drop truth --id-column id --output out.csv");
+    assert!(done.err().contains("1 groups of equal rows have different labels"), "{}", done.err());
+    let out = folder.read("out.csv");
+    assert!(out.contains("\nc1,down,1.0,given,1.0,0.0\n"), "{out}");
+    assert!(out.contains("\nc2,\"up, left\",1.0,given,0.0,1.0\n"), "{out}");
+}

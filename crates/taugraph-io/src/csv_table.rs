@@ -295,8 +295,12 @@ pub(crate) fn number(cell: &[u8]) -> Option<f64> {
     if let Ok(value) = fast_float2::parse(cell) {
         return Some(value);
     }
-    let missing = cell.len() <= 4 && MISSING.contains(&cell.to_ascii_lowercase().as_slice());
-    missing.then_some(f64::NAN)
+    is_missing(cell).then_some(f64::NAN)
+}
+
+/// Whether a trimmed cell of a text table is missing: empty, NA, N/A, NaN, null, none or ?, in any case.
+pub fn is_missing(cell: &[u8]) -> bool {
+    cell.len() <= 4 && MISSING.contains(&cell.to_ascii_lowercase().as_slice())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod source;
 mod sparse;
 mod table;
 
-pub use csv_table::read_csv;
+pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
 pub use format::{Contents, Format, check_graph_output, check_table_output, read, write_graph, write_table};
 pub use matrix_market::read_matrix_market;

@@ -17,8 +17,6 @@ pub struct Array {
     pub shape: Vec<usize>,
     /// The values, the last axis fastest; whole numbers beyond 2⁵³ are rounded.
     pub values: Vec<f64>,
-    /// Whether the file held whole numbers.
-    pub is_integer: bool,
 }
 
 /// How the values are stored.
@@ -87,9 +85,8 @@ fn read(mut source: impl Read, name: &str) -> Result<Option<(Array, Kind)>> {
     let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
     let count = count.ok_or_else(|| malformed(name, format!("its shape {shape:?} is too large")))?;
     let values = read_values(&mut source, name, kind, count)?;
-    let is_integer = matches!(kind.kind, Kind::Signed | Kind::Unsigned);
     let values = if is_fortran && !is_text { in_c_order(&values, &shape) } else { values };
-    Ok(Some((Array { shape, values, is_integer }, kind.kind)))
+    Ok(Some((Array { shape, values }, kind.kind)))
 }
 
 fn read_header(source: &mut impl Read, name: &str) -> Result<String> {

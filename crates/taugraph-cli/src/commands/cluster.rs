@@ -3,11 +3,11 @@
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
-    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
-    with_ids, write_json, write_rows_graph, write_scales,
+    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, text_of,
+    use_threads, with_ids, write_rows_graph, write_scales,
 };
 use crate::args::ClusterCommand;
-use crate::dataset::read_dataset;
+use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{build_graph, cluster_graph};
 use crate::progress::Terminal;
@@ -26,8 +26,20 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
 
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input)?;
+    if let (Body::Graph(_), Some(_)) = (&dataset.body, &args.also.scales) {
+        let message = "--scales needs points or distances; a given graph has no local scales";
+        return Err(Failure::Usage(message.into()));
+    }
     let built = build_graph(&mut dataset, &settings, &run)?;
     let (clustering, stability) = cluster_graph(&built, &settings, &run)?;
+    // Before anything is written: what cannot be had of this clustering.
+    let embedding = match (&args.embedding, &clustering.embedding) {
+        (Some(_), None) => {
+            let message = "--embedding: pieces that are clustered separately have no common embedding";
+            return Err(Failure::Usage(message.into()));
+        }
+        (path, embedding) => path.as_ref().zip(embedding.as_ref()),
+    };
     run.stage("write", None)?;
     let labels = built.of_rows(&clustering.labels);
     let id_name = settings.input.id_column.as_deref();
@@ -38,12 +50,7 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         }
         write_table(&with_ids(&dataset, id_name, columns), &output(args.output.as_deref()))?;
     }
-    if let Some(path) = &args.embedding {
-        let embedding = clustering.embedding.as_ref().ok_or_else(|| {
-            Failure::Usage(
-                "--embedding: pieces that are clustered separately have no common embedding".into(),
-            )
-        })?;
+    if let Some((path, embedding)) = embedding {
         let d = embedding.n_columns;
         let columns = (0..d).map(|column| {
             let of_nodes: Vec<f64> = embedding.coordinates.iter().skip(column).step_by(d).copied().collect();
@@ -51,8 +58,8 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         });
         write_table(&with_ids(&dataset, id_name, columns.collect()), &Output::new(path))?;
     }
-    if let Some(path) = &args.also.scales {
-        write_scales(&built, &dataset, id_name, path)?;
+    if let Some((path, robust)) = args.also.scales.as_ref().zip(built.robust()) {
+        write_scales(robust, &dataset, id_name, path)?;
     }
     if let Some(path) = &args.also.graph_file {
         write_rows_graph(&built, &Output::new(path))?;
@@ -75,18 +82,11 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         }),
         seconds: &seconds,
     };
-    if let Some(path) = &args.run.json {
-        write_json(&report.json(), path)?;
-    }
-    if !args.run.quiet {
-        eprint!("{}", report.text());
-    }
-    Ok(())
+    report.publish(None, "", &args.run)
 }
 
 /// Finds out before the work whether its results can be written.
 fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
-    let has_ids = input.id_column.is_some();
     refuse_shared_files(
         &input.file,
         &[
@@ -107,7 +107,7 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
     ])?;
     for path in [&args.output, &args.embedding, &args.also.scales].into_iter().flatten() {
         check_table_output(&Output::new(path))?;
-        refuse_ids_in_npy(Some(path), has_ids)?;
+        refuse_text_in_npy(path, text_of(input))?;
     }
     if let Some(path) = &args.also.graph_file {
         check_graph_output(&Output::new(path))?;

@@ -5,10 +5,9 @@ use std::path::Path;
 use taugraph::labels::Labels;
 use taugraph_io::{Contents, Error as FileError, Header, Output, ReadOptions, Role, Source, read};
 
-use super::write_json;
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Outcome};
-use crate::report::{Scores, is_missing};
+use crate::report::{Scores, is_missing, write_json};
 
 pub fn compare(args: &CompareArgs) -> Outcome<()> {
     let first = read_labels(&args.first, args.first_column.as_deref(), &["label", "class", "cluster"])?;

@@ -16,12 +16,12 @@ use taugraph::robust::{RobustGraph, robust_graph};
 use taugraph_io::{Output, write_table};
 
 use super::generate::as_table;
-use super::{new_run, use_threads, write_json};
+use super::{new_run, use_threads};
 use crate::args::DemoArgs;
 use crate::failure::{Failure, Outcome};
 use crate::figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
 use crate::progress::Terminal;
-use crate::report::{grouped, mean_and_deviation, sparkline};
+use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
 
 /// As many as in the paper's figure.
 const POINTS: usize = 300;
@@ -93,7 +93,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
                 "this_seed": row.nmi,
                 "seeds": row.of_seeds,
             })).collect::<Vec<_>>(),
-            "files": files,
+            "files": files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
         });
         write_json(&value, path)?;
     }

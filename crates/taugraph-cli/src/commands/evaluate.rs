@@ -5,7 +5,7 @@ use taugraph::labels::Labels;
 use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
 use taugraph_io::Output;
 
-use super::{is_stdout, new_run, refuse_shared_files, use_threads, write_json};
+use super::{is_stdout, new_run, refuse_shared_files, use_threads};
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
@@ -68,20 +68,14 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
-    if let Some(path) = &args.run.json {
-        let mut json = report.json();
-        json["evaluation"] = json!({
-            "classes": classes,
-            "exact": trials == Trials::AllPairs,
-            "accuracies": found.accuracies,
-            "balanced_accuracies": found.balanced,
-            "majority": found.majority,
-        });
-        write_json(&json, path)?;
-    }
-    if !args.run.quiet {
-        eprint!("{}", report.text());
-    }
+    let section = json!({
+        "classes": classes,
+        "exact": trials == Trials::AllPairs,
+        "accuracies": found.accuracies,
+        "balanced_accuracies": found.balanced,
+        "majority": found.majority,
+    });
+    report.publish(Some(("evaluation", section)), "", &args.run)?;
     if is_stdout(args.run.json.as_deref()) {
         return Ok(());
     }

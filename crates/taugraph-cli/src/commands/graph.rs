@@ -3,8 +3,8 @@
 use taugraph_io::{Output, check_graph_output, check_table_output};
 
 use super::{
-    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
-    write_json, write_rows_graph, write_scales,
+    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, text_of,
+    use_threads, write_rows_graph, write_scales,
 };
 use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
@@ -36,7 +36,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     check_graph_output(&output(args.output.as_deref()))?;
     if let Some(path) = &args.scales {
         check_table_output(&Output::new(path))?;
-        refuse_ids_in_npy(Some(path), settings.input.id_column.is_some())?;
+        refuse_text_in_npy(path, text_of(&settings.input))?;
     }
     if let Some(path) = &args.run.json {
         Output::new(path).check()?;
@@ -56,8 +56,8 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     if edges_on_stdout || args.output.is_some() {
         write_rows_graph(&built, &output(args.output.as_deref()))?;
     }
-    if let Some(path) = &args.scales {
-        write_scales(&built, &dataset, settings.input.id_column.as_deref(), path)?;
+    if let Some((path, robust)) = args.scales.as_ref().zip(built.robust()) {
+        write_scales(robust, &dataset, settings.input.id_column.as_deref(), path)?;
     }
     let seconds = terminal.finish();
     let report = Report {
@@ -68,11 +68,5 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
-    if let Some(path) = &args.run.json {
-        write_json(&report.json(), path)?;
-    }
-    if !args.run.quiet {
-        eprint!("{}", report.text());
-    }
-    Ok(())
+    report.publish(None, "", &args.run)
 }

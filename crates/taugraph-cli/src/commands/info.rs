@@ -11,19 +11,17 @@ use taugraph::progress::Run;
 use taugraph::robust::memory_estimate;
 use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table};
 
-use super::write_json;
-use crate::args::{InfoArgs, RunArgs};
+use crate::args::InfoArgs;
 use crate::dataset::read_contents;
 use crate::failure::Outcome;
-use crate::report::{grouped, is_missing};
+use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 
 /// Columns listed for people; JSON has all.
 const MOST_LISTED: usize = 100;
 
 pub fn info(args: &InfoArgs) -> Outcome<()> {
-    let run = RunArgs { seed: None, threads: None, config: None, json: None, memory: None, quiet: false };
-    let mut settings = Settings::start(&run)?;
+    let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     let name = Source::new(&settings.input.file).to_string();

@@ -22,9 +22,9 @@ pub use propagate::propagate;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use taugraph::progress::Run;
 use taugraph::robust::RowEdge;
+use taugraph::scale::LocalScales;
 use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_graph, write_table};
 
 use crate::args::RunArgs;
@@ -32,6 +32,7 @@ use crate::dataset::Dataset;
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, Robust};
 use crate::progress::Terminal;
+use crate::settings::InputSettings;
 
 /// Sets the threads; to be called once, before the library is used.
 fn use_threads(args: &RunArgs) -> Outcome<()> {
@@ -53,13 +54,6 @@ fn new_run<'a>(seed: u64, args: &RunArgs, terminal: &'a Terminal) -> Run<'a> {
 /// A file, or standard output.
 fn output(path: Option<&Path>) -> Output {
     path.map_or(Output::Stdout, Output::new)
-}
-
-fn write_json(value: &Value, path: &Path) -> Outcome<()> {
-    Ok(Output::new(path).write(|out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-        out.write_all(b"\n")
-    })?)
 }
 
 /// Only one thing can go to standard output.
@@ -103,15 +97,20 @@ fn is_stdout(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == "-")
 }
 
-/// NPY cannot hold names of rows; better said before the work than after it.
-fn refuse_ids_in_npy(path: Option<&Path>, has_ids: bool) -> Outcome<()> {
-    match path.filter(|path| has_ids && path.extension().is_some_and(|extension| extension == "npy")) {
+/// NPY cannot hold text; better said before the work than after it.
+fn refuse_text_in_npy(path: &Path, what: Option<&str>) -> Outcome<()> {
+    match what.filter(|_| path.extension().is_some_and(|extension| extension == "npy")) {
         None => Ok(()),
-        Some(path) => Err(Failure::Usage(format!(
-            "{}: NPY holds numbers only; leave out --id-column, or write .csv or .parquet",
+        Some(what) => Err(Failure::Usage(format!(
+            "{}: NPY holds numbers only, but {what} are text; write .csv or .parquet",
             path.display()
         ))),
     }
+}
+
+/// What is text beside numbers in a table of results.
+fn text_of(input: &InputSettings) -> Option<&'static str> {
+    input.id_column.as_ref().map(|_| "the cells of --id-column")
 }
 
 /// The names of the rows, if there are any, and what belongs to them.
@@ -122,19 +121,13 @@ fn with_ids(dataset: &Dataset, id_name: Option<&str>, columns: Vec<NewColumn>) -
 }
 
 /// Local scales of each row.
-fn write_scales(built: &Built, dataset: &Dataset, id_name: Option<&str>, path: &Path) -> Outcome<()> {
-    let robust = needs_robust(built, "--scales")?;
+fn write_scales(robust: &Robust, dataset: &Dataset, id_name: Option<&str>, path: &Path) -> Outcome<()> {
+    let of_rows = |scales: &LocalScales| robust.graph.duplicates.restore(scales.values());
     let columns = vec![
-        NewColumn::numbers("first_scale", built.of_rows(robust.graph.first_scales.values())),
-        NewColumn::numbers("scale", built.of_rows(robust.graph.scales.values())),
+        NewColumn::numbers("first_scale", of_rows(&robust.graph.first_scales)),
+        NewColumn::numbers("scale", of_rows(&robust.graph.scales)),
     ];
     Ok(write_table(&with_ids(dataset, id_name, columns), &Output::new(path))?)
-}
-
-fn needs_robust<'a>(built: &'a Built, flag: &str) -> Outcome<&'a Robust> {
-    built.robust().ok_or_else(|| {
-        Failure::Usage(format!("{flag} needs points or distances; a given graph has no such thing"))
-    })
 }
 
 /// The graph over all rows: as a matrix, or as a list of edges with what is known about each.

@@ -6,15 +6,15 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::links::link_by_degree;
-use taugraph::propagate::{Examples, Priors, PropagateParams, Propagation, propagate as spread};
+use taugraph::propagate::{Examples, Hold, Priors, PropagateParams, Propagation, propagate as spread};
 use taugraph_io::{
     Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
     write_table,
 };
 
 use super::{
-    is_stdout, new_run, output, refuse_ids_in_npy, refuse_shared_files, refuse_two_on_stdout, use_threads,
-    with_ids, write_json,
+    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, use_threads,
+    with_ids,
 };
 use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
@@ -47,7 +47,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let found = spread(built.graph(), &examples, &params, &run)?;
     run.stage("write", None)?;
 
-    let rows = Rows::new(&given, &built, &found);
+    let rows = Rows::new(&given, &built, &found, params.hold);
     let id_name = settings.input.id_column.as_deref();
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     if !json_on_stdout || args.output.is_some() {
@@ -63,15 +63,8 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
-    if let Some(path) = &args.run.json {
-        let mut json = report.json();
-        json["propagation"] = rows.json(&given.classes, &found, n_conflicts);
-        write_json(&json, path)?;
-    }
-    if !args.run.quiet {
-        eprint!("{}{}", report.text(), rows.text(&given.classes, &found, n_conflicts));
-    }
-    Ok(())
+    let section = rows.json(&given.classes, &found, n_conflicts);
+    report.publish(Some(("propagation", section)), &rows.text(&given.classes, &found, n_conflicts), &args.run)
 }
 
 fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
@@ -86,8 +79,7 @@ fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
     )?;
     if let Some(path) = &args.output {
         check_table_output(&Output::new(path))?;
-        // Labels are text.
-        refuse_ids_in_npy(Some(path), true)?;
+        refuse_text_in_npy(path, Some("labels"))?;
     }
     if let Some(path) = &args.run.json {
         Output::new(path).check()?;
@@ -248,30 +240,31 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(given: &Given, built: &Built, found: &Propagation) -> Self {
+    fn new(given: &Given, built: &Built, found: &Propagation, hold: Hold) -> Self {
         let width = given.classes.len();
         let mut labels = built.of_rows(&found.labels);
-        let flags = labels
-            .iter()
-            .zip(&given.of_rows)
-            .map(|(found, given)| match (found, given) {
-                (found, Some(given)) if *found == Some(*given) => "given",
-                (_, Some(_)) => "corrected",
-                (Some(_), None) => "",
-                (None, None) => "unreached",
-            })
-            .collect::<Vec<_>>();
-        // A copy that was labelled otherwise than most of its copies keeps its own label.
-        for ((label, given), flag) in labels.iter_mut().zip(&given.of_rows).zip(&flags) {
-            if *flag == "given" {
-                *label = *given;
-            }
-        }
-        let probabilities = (0..width).map(|class| {
+        let mut margins = built.of_rows(&found.margins);
+        let of_class = |class: usize| {
             let of_nodes: Vec<f64> = found.probabilities.iter().skip(class).step_by(width).copied().collect();
             built.of_rows(&of_nodes)
-        });
-        Self { labels, margins: built.of_rows(&found.margins), probabilities: probabilities.collect(), flags }
+        };
+        let mut probabilities: Vec<Vec<f64>> = (0..width).map(of_class).collect();
+        // Examples keep their labels, also those that differ from most copies of their point.
+        for (row, class) in given.of_rows.iter().enumerate().filter(|_| hold == Hold::Hard) {
+            if let Some(class) = *class {
+                (labels[row], margins[row]) = (Some(class), 1.0);
+                let one = |of: usize| f64::from(u8::from(of == class as usize));
+                probabilities.iter_mut().enumerate().for_each(|(of, values)| values[row] = one(of));
+            }
+        }
+        let flag = |(found, given): (&Option<u32>, &Option<u32>)| match (found, given) {
+            (found, Some(_)) if found == given => "given",
+            (_, Some(_)) => "corrected",
+            (Some(_), None) => "",
+            (None, None) => "unreached",
+        };
+        let flags = labels.iter().zip(&given.of_rows).map(flag).collect();
+        Self { labels, margins, probabilities, flags }
     }
 
     fn columns(&self, classes: &[String]) -> Vec<NewColumn> {

@@ -221,15 +221,17 @@ pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<Neigh
         return Err(Error::TooFewPoints { needed: k, distinct: n });
     }
     run.stage("neighbours", Some(n as u64))?;
+    let is_other = |i: usize, j: usize| i != j;
     let (ids, distances) = match space {
         Space::Points(MetricPoints { points, metric: Metric::Manhattan }) => {
-            scan::nearest(n, k, |i, j| Metric::Manhattan.distance(points.row(i), points.row(j)), run)?
+            let distance = |i: usize, j: usize| Metric::Manhattan.distance(points.row(i), points.row(j));
+            scan::nearest(n, n, k, is_other, distance, run)?
         }
         Space::Points(MetricPoints { points, metric }) if points.n_columns() <= TREE_COLUMNS => {
             tree::nearest(points, *metric, k, run)?
         }
         Space::Points(MetricPoints { points, metric }) => tiles::nearest(points, *metric, k, run)?,
-        Space::Distances(matrix) => scan::nearest(n, k, |i, j| matrix.get(i, j), run)?,
+        Space::Distances(matrix) => scan::nearest(n, n, k, is_other, |i, j| matrix.get(i, j), run)?,
         Space::Neighbors(graph) if k > graph.k => {
             return Err(Error::Parameter {
                 name: "neighbors",

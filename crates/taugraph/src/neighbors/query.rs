@@ -1,9 +1,6 @@
 //! Neighbours of new points among known ones.
 
-use rayon::prelude::*;
-
-use super::MetricPoints;
-use super::best::Best;
+use super::{MetricPoints, scan};
 use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::points::Points;
@@ -54,22 +51,7 @@ pub fn neighbors_of_new(
         new
     };
     run.stage("neighbours of new points", Some(new.len() as u64))?;
-    let rows: Vec<Vec<(f64, u32)>> = (0..new.len())
-        .into_par_iter()
-        .map(|row| {
-            run.check()?;
-            let mut best = Best::new(k);
-            for i in 0..points.len() {
-                best.offer(metric.distance(new.row(row), points.row(i)), i as u32);
-            }
-            run.progress.advance(1);
-            Ok(best.pairs().to_vec())
-        })
-        .collect::<Result<_>>()?;
-    let flat = || rows.iter().flatten();
-    Ok(NeighborQuery {
-        k,
-        ids: flat().map(|pair| pair.1).collect(),
-        distances: flat().map(|pair| pair.0).collect(),
-    })
+    let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
+    let (ids, distances) = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
+    Ok(NeighborQuery { k, ids, distances })
 }

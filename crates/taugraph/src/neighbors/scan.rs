@@ -6,20 +6,24 @@ use super::best::Best;
 use crate::error::Result;
 use crate::progress::Run;
 
-/// Ids and distances of the `k` nearest of each of `n` points.
+/// Ids and distances of the `k` nearest of `n_known` points for each of `n_rows` rows; `is_candidate(row, point)` says
+/// which of them count.
 pub(super) fn nearest(
-    n: usize,
+    n_rows: usize,
+    n_known: usize,
     k: usize,
+    is_candidate: impl Fn(usize, usize) -> bool + Sync,
     distance: impl Fn(usize, usize) -> f64 + Sync,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
+    let (mut ids, mut distances) = (vec![0; n_rows * k], vec![0.0; n_rows * k]);
     ids.par_chunks_mut(k).zip(distances.par_chunks_mut(k)).enumerate().try_for_each_init(
         || Best::new(k),
         |best, (i, (ids, distances))| {
             run.check()?;
             best.clear();
-            (0..n).filter(|&j| j != i).for_each(|j| best.offer(distance(i, j), j as u32));
+            let candidates = (0..n_known).filter(|&j| is_candidate(i, j));
+            candidates.for_each(|j| best.offer(distance(i, j), j as u32));
             write_row(best.pairs(), ids, distances);
             run.progress.advance(1);
             Ok(())

@@ -6,25 +6,12 @@
 
 use rayon::prelude::*;
 
+use super::system::GraphSystem;
 use crate::error::{Error, Result};
 use crate::progress::Run;
 
 /// Nodes of a piece.
 const PIECE: usize = 1024;
-
-/// A symmetric positive (semi-)definite system on the nodes of a graph.
-pub(super) trait System: Sync {
-    fn n_nodes(&self) -> usize;
-
-    /// Diagonal entry of a node; 0 takes it out of the system.
-    fn diagonal(&self, node: usize) -> f64;
-
-    /// Row `node` of the matrix times `x`, for each of the right-hand sides; `out` has one entry for each.
-    fn apply_row(&self, node: usize, x: &[f64], out: &mut [f64]);
-
-    /// Removes the part of `x` that the matrix does not see, for singular systems.
-    fn project(&self, _x: &mut [f64], _width: usize) {}
-}
 
 /// How the iteration went.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,14 +24,14 @@ pub struct SolveInfo {
 
 /// Solves for `width` right-hand sides from zero until each residual is below `tolerance` times its right-hand side.
 pub(super) fn solve(
-    system: &dyn System,
+    system: &GraphSystem<'_>,
     right: &[f64],
     width: usize,
     tolerance: f64,
     max_iterations: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
-    let n = system.n_nodes();
+    let n = system.diagonal.len();
     debug_assert_eq!(right.len(), n * width);
     let mut r = right.to_vec();
     system.project(&mut r, width);
@@ -91,10 +78,10 @@ pub(super) fn solve(
     Ok((x, SolveInfo { iterations, residual }))
 }
 
-fn precondition(system: &dyn System, r: &[f64], z: &mut [f64], width: usize) {
+fn precondition(system: &GraphSystem<'_>, r: &[f64], z: &mut [f64], width: usize) {
     let rows = z.par_chunks_mut(width).with_min_len(PIECE).zip(r.par_chunks(width)).enumerate();
     rows.for_each(|(node, (z, r))| {
-        let diagonal = system.diagonal(node);
+        let diagonal = system.diagonal[node];
         let inverse = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
         z.iter_mut().zip(r).for_each(|(z, r)| *z = inverse * r);
     });
@@ -108,7 +95,7 @@ fn add_scaled(x: &mut [f64], p: &[f64], steps: &[f64], sign: f64) {
 }
 
 /// Inner product of each right-hand side.
-pub(super) fn dots(a: &[f64], b: &[f64], width: usize) -> Vec<f64> {
+fn dots(a: &[f64], b: &[f64], width: usize) -> Vec<f64> {
     let pieces: Vec<Vec<f64>> = a
         .par_chunks(PIECE * width)
         .zip(b.par_chunks(PIECE * width))

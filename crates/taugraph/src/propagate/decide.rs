@@ -25,7 +25,10 @@ pub(super) fn probabilities(
     priors: &Priors,
 ) -> Result<Vec<f64>> {
     let width = examples.n_classes();
-    let priors = checked_priors(priors, width)?;
+    let priors = match priors {
+        Priors::Uniform => vec![1.0 / width as f64; width],
+        Priors::Given(shares) => checked_shares("class priors", shares, width)?,
+    };
     let mut values = match scale {
         Scale::Mass => by_mass(scores, width, &priors, examples, reached),
         Scale::Difference => softened(scores, width, &priors, reached),
@@ -44,20 +47,15 @@ pub(super) fn probabilities(
     Ok(values)
 }
 
-fn checked_priors(priors: &Priors, width: usize) -> Result<Vec<f64>> {
-    let Priors::Given(given) = priors else { return Ok(vec![1.0 / width as f64; width]) };
-    if given.len() != width {
-        return Err(Error::Length { what: "class priors", expected: width, received: given.len() });
+/// Shares of the classes, brought to a sum of 1.
+fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Vec<f64>> {
+    if shares.len() != width {
+        return Err(Error::Length { what: name, expected: width, received: shares.len() });
     }
-    let fine = given.iter().all(|prior| prior.is_finite() && *prior > 0.0);
-    require(
-        fine,
-        "priors",
-        format!("{given:?}"),
-        "must be finite and above 0 for every class with an example",
-    )?;
-    let sum: f64 = given.iter().sum();
-    Ok(given.iter().map(|prior| prior / sum).collect())
+    let fine = shares.iter().all(|share| share.is_finite() && *share > 0.0);
+    require(fine, name, format!("{shares:?}"), "must be finite and above 0 for every class with an example")?;
+    let sum: f64 = shares.iter().sum();
+    Ok(shares.iter().map(|share| share / sum).collect())
 }
 
 /// Each class's scores at the unlabelled nodes are brought to the sum that its prior gives it.
@@ -124,7 +122,7 @@ pub(super) fn best(row: &[f64]) -> (u32, f64) {
 ///
 /// Sizes are shares of the free nodes. Weights move towards them by ever smaller steps; the best met is kept.
 pub(super) fn to_sizes(probabilities: &mut [f64], width: usize, free: &[bool], shares: &[f64]) -> Result<()> {
-    let wanted = checked_priors(&Priors::Given(shares.to_vec()), width)?;
+    let wanted = checked_shares("class sizes", shares, width)?;
     let n_free = free.iter().filter(|free| **free).count() as f64;
     let mut logs = vec![0.0f64; width];
     let mut kept = (f64::INFINITY, logs.clone());
@@ -132,8 +130,7 @@ pub(super) fn to_sizes(probabilities: &mut [f64], width: usize, free: &[bool], s
         let mut sizes = vec![0.0; width];
         for (row, _) in probabilities.chunks_exact(width).zip(free).filter(|(_, free)| **free) {
             let weighed: Vec<f64> = row.iter().zip(&logs).map(|(p, log)| p.max(1e-300).ln() + log).collect();
-            let (class, _) = best_of_logs(&weighed);
-            sizes[class] += 1.0;
+            sizes[best(&weighed).0 as usize] += 1.0;
         }
         let miss: f64 = sizes.iter().zip(&wanted).map(|(size, share)| (size / n_free - share).abs()).sum();
         if miss < kept.0 {
@@ -155,14 +152,4 @@ pub(super) fn to_sizes(probabilities: &mut [f64], width: usize, free: &[bool], s
         }
     }
     Ok(())
-}
-
-fn best_of_logs(row: &[f64]) -> (usize, f64) {
-    let mut first = 0;
-    for class in 1..row.len() {
-        if row[class] > row[first] {
-            first = class;
-        }
-    }
-    (first, row[first])
 }

@@ -19,6 +19,7 @@ pub use walk::WalkTable;
 
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
+use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use decide::{Scale, best, probabilities, to_sizes};
 use rules::Problem;
@@ -165,6 +166,11 @@ impl Propagation {
     }
 }
 
+/// What propagation holds: six vectors of the iteration, scores and probabilities, for each right-hand side.
+fn memory_estimate(n: usize, width: usize) -> MemoryEstimate {
+    MemoryEstimate { stages: vec![("propagate", 8 * n as u64 * (8 * width as u64 + 4))] }
+}
+
 /// Labels every node that an example reaches.
 pub fn propagate(
     graph: &SparseGraph,
@@ -192,6 +198,9 @@ pub fn propagate_with(
     if examples.n_nodes() != n {
         return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
     }
+    let width_of_systems = width.max(examples.nodes().len());
+    let estimate = |n: usize| memory_estimate(n, width_of_systems);
+    refuse_if_over(n, run.memory_limit, estimate, "label fewer points, or use another rule")?;
     run.stage("propagate", None)?;
     let components = Components::of_graph(graph);
     let by_component = examples.reached(&components);

@@ -146,7 +146,7 @@ impl Problem<'_> {
             null: Some((self.components, roots)),
         };
         let (mut values, info) = self.solve(&system, &right, width)?;
-        super::conjugate::System::project(&system, &mut values, width);
+        system.project(&mut values, width);
         Ok(Scores { values, info })
     }
 

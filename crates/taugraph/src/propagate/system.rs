@@ -1,6 +1,5 @@
 //! The linear systems of the rules: a diagonal minus the weights of the graph, on the nodes that take part.
 
-use super::conjugate::System;
 use crate::graph::{Components, SparseGraph};
 
 /// diag(d) − f·S W S on the nodes with d > 0, with S = diag(s) or the identity.
@@ -16,16 +15,9 @@ pub(super) struct GraphSystem<'a> {
     pub null: Option<(&'a Components, Vec<f64>)>,
 }
 
-impl System for GraphSystem<'_> {
-    fn n_nodes(&self) -> usize {
-        self.diagonal.len()
-    }
-
-    fn diagonal(&self, node: usize) -> f64 {
-        self.diagonal[node]
-    }
-
-    fn apply_row(&self, node: usize, x: &[f64], out: &mut [f64]) {
+impl GraphSystem<'_> {
+    /// Row `node` of the matrix times `x`, for each of the right-hand sides; `out` has one entry for each.
+    pub fn apply_row(&self, node: usize, x: &[f64], out: &mut [f64]) {
         let width = out.len();
         let own = self.diagonal[node];
         if own == 0.0 {
@@ -45,7 +37,8 @@ impl System for GraphSystem<'_> {
         }
     }
 
-    fn project(&self, x: &mut [f64], width: usize) {
+    /// Removes the part of `x` that the matrix does not see.
+    pub fn project(&self, x: &mut [f64], width: usize) {
         let Some((components, null)) = &self.null else { return };
         let mut shares = vec![0.0; components.len() * width];
         let mut lengths = vec![0.0; components.len()];

@@ -12,6 +12,7 @@ use super::rules::Scores;
 use crate::distance::Metric;
 use crate::error::{Result, require};
 use crate::graph::{Components, SparseGraph};
+use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{Space, nearest_neighbors};
 use crate::points::Points;
 use crate::progress::Run;
@@ -74,6 +75,12 @@ impl WalkTable {
     ) -> Result<Self> {
         require((1..=100).contains(&max_walk), "max walk", max_walk, "must be between 1 and 100")?;
         let n = graph.n_nodes();
+        // Coordinates, the copy that is searched, and the eigenvectors that they come from.
+        let estimate = |n: usize| {
+            let stages = vec![("kernel", 24 * n as u64 * n_pairs.min(n) as u64)];
+            MemoryEstimate { stages }
+        };
+        refuse_if_over(n, run.memory_limit, estimate, "walk in fewer eigenpairs")?;
         let laplacian = Laplacian::new(graph, LaplacianKind::Symmetric);
         let found = smallest_eigenpairs(&laplacian, components.len() + n_pairs, &eigen, run)?;
         let mut coordinates = vec![0.0; n * n_pairs];

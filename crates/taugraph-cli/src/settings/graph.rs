@@ -1,184 +1,24 @@
-//! Everything that decides a result, as one value: made from a preset or a config file and the flags given beside it,
-//! written with the results, and read again to repeat them.
+//! Flags of the graph and its estimators on top of a preset or a config.
 
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-use taugraph::cluster::{ClusterCount, ClusterParams};
-use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
-use taugraph::points::PreparationParams;
-use taugraph::propagate::{Hold, Rule, Solver};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
     Taus,
 };
 use taugraph::scale::FirstScale;
-use taugraph::spectral::SolverChoice;
 use taugraph::stochastic::{Probability, RobustScale};
 
-use crate::args::{ClusterArgs, GraphArgs, InputArgs, PropagateArgs, RuleName, RunArgs};
+use super::Settings;
 use crate::args::{
-    EstimatorName, FinalName, FirstScaleName, LossName, OptimizerName, ProbabilityName, RobustScaleName,
+    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
+    RobustScaleName,
 };
 use crate::dataset;
 use crate::failure::{Failure, Outcome};
 
-/// What a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InputKind {
-    /// Tables are points, sparse matrices are graphs.
-    #[default]
-    Auto,
-    /// Points.
-    Points,
-    /// Affinities.
-    Graph,
-    /// Distances, of all pairs or of neighbours.
-    Distances,
-}
-
-/// Whether the first line names the columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HeaderChoice {
-    #[default]
-    Auto,
-    Yes,
-    No,
-}
-
-/// What is read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InputSettings {
-    /// In JSON as far as it is text.
-    #[serde(serialize_with = "as_text")]
-    pub file: PathBuf,
-    pub kind: InputKind,
-    pub label_column: Option<String>,
-    pub id_column: Option<String>,
-    pub drop: Vec<String>,
-    pub columns: Option<Vec<String>>,
-    pub delimiter: Option<char>,
-    pub header: HeaderChoice,
-    pub array: Option<String>,
-}
-
-fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
-}
-
-/// Everything that decides a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    pub input: InputSettings,
-    pub preparation: PreparationParams,
-    pub metric: Metric,
-    /// The preset that the graph's parameters started from.
-    pub preset: String,
-    pub graph: GraphParams,
-    pub cluster: ClusterParams,
-    /// Drawn graphs for the stability; 0 for none.
-    pub stability: usize,
-    pub propagate: PropagateSettings,
-    pub seed: u64,
-}
-
-/// Where labels come from and how they spread; classes by their names.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PropagateSettings {
-    pub labels_file: Option<PathBuf>,
-    pub rule: Rule,
-    pub hold: Hold,
-    pub priors: Option<Vec<(String, f64)>>,
-    pub sizes: Option<Vec<(String, f64)>>,
-    pub solver: Solver,
-    /// Whether the pieces of a given graph are joined.
-    pub link: bool,
-}
-
-/// The part of a JSON file that `--config` reads.
-#[derive(Deserialize)]
-struct Config {
-    settings: Settings,
-}
-
 impl Settings {
-    /// The defaults, or those of `--config`.
-    pub fn start(run: &RunArgs) -> Outcome<Self> {
-        let mut settings = match &run.config {
-            None => Self {
-                input: InputSettings::default(),
-                preparation: PreparationParams::default(),
-                metric: Metric::default(),
-                preset: Preset::default().name().to_string(),
-                graph: Preset::default().params(),
-                cluster: ClusterParams::default(),
-                stability: 0,
-                propagate: PropagateSettings::default(),
-                seed: 0,
-            },
-            Some(path) => {
-                let name = path.display();
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
-                let config: Config = serde_json::from_str(&text)
-                    .map_err(|error| Failure::Input(format!("{name} is not a file of --json: {error}")))?;
-                config.settings
-            }
-        };
-        settings.seed = run.seed.unwrap_or(settings.seed);
-        Ok(settings)
-    }
-
-    pub fn apply_input(&mut self, args: &InputArgs) -> Outcome<()> {
-        let input = &mut self.input;
-        if let Some(file) = &args.file {
-            input.file.clone_from(file);
-        }
-        if input.file.as_os_str().is_empty() {
-            return Err(Failure::Usage("no FILE was given; - is standard input".into()));
-        }
-        // The columns of results that stand beside the names of rows.
-        if let Some(id) = args.id_column.as_deref().filter(|id| {
-            ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag"].contains(id)
-                || id.starts_with("embedding_")
-                || id.starts_with("p_")
-        }) {
-            let message = format!("--id-column: a column of the output is called '{id}', too; rename yours");
-            return Err(Failure::Usage(message));
-        }
-        let or = |new: &Option<String>, old: &mut Option<String>| {
-            if new.is_some() {
-                old.clone_from(new);
-            }
-        };
-        or(&args.label_column, &mut input.label_column);
-        or(&args.id_column, &mut input.id_column);
-        or(&args.array, &mut input.array);
-        if let Some(drop) = &args.drop {
-            input.drop.clone_from(drop);
-        }
-        if args.columns.is_some() {
-            input.columns.clone_from(&args.columns);
-        }
-        input.kind = args.input.unwrap_or(input.kind);
-        input.delimiter = args.delimiter.or(input.delimiter);
-        input.header = args.header.unwrap_or(input.header);
-        let preparation = &mut self.preparation;
-        preparation.standardize = args.standardize.unwrap_or(preparation.standardize);
-        preparation.missing = args.missing.unwrap_or(preparation.missing);
-        preparation.pca = args.pca.or(preparation.pca);
-        self.metric = args.metric.unwrap_or(self.metric);
-        Ok(())
-    }
-
     pub fn apply_graph(&mut self, args: &GraphArgs) -> Outcome<()> {
         if let Some(name) = &args.preset {
             self.preset.clone_from(name);
@@ -207,83 +47,6 @@ impl Settings {
         graph.link_components = args.link_components.unwrap_or(graph.link_components);
         Ok(())
     }
-
-    pub fn apply_propagate(&mut self, args: &PropagateArgs) -> Outcome<()> {
-        if args.labels.is_some() {
-            self.input.label_column.clone_from(&args.labels);
-            self.propagate.labels_file = None;
-        }
-        let spread = &mut self.propagate;
-        if args.labels_file.is_some() {
-            spread.labels_file.clone_from(&args.labels_file);
-        }
-        spread.rule = rule(spread.rule, args)?;
-        if let Some(strength) = args.soft {
-            spread.hold = Hold::Soft { strength };
-        }
-        if args.priors.is_some() {
-            spread.priors.clone_from(&args.priors);
-        }
-        if args.sizes.is_some() {
-            spread.sizes.clone_from(&args.sizes);
-        }
-        spread.solver.tolerance = args.solver_tolerance.unwrap_or(spread.solver.tolerance);
-        spread.solver.max_iterations = args.solver_iterations.unwrap_or(spread.solver.max_iterations);
-        spread.link |= args.link;
-        Ok(())
-    }
-
-    pub fn apply_cluster(&mut self, args: &ClusterArgs) {
-        let cluster = &mut self.cluster;
-        if let Some(clusters) = args.clusters {
-            cluster.clusters = ClusterCount::Exactly(clusters);
-        }
-        if let Some(most) = args.most_clusters {
-            cluster.clusters = ClusterCount::Automatic { most };
-        }
-        cluster.laplacian = args.laplacian.unwrap_or(cluster.laplacian);
-        cluster.rows = args.rows.unwrap_or(cluster.rows);
-        cluster.pieces = args.pieces.unwrap_or(cluster.pieces);
-        if let Some(solver) = args.solver {
-            cluster.eigen.solver = SolverChoice::Only(solver);
-        }
-        cluster.eigen.tolerance = args.eigen_tolerance.unwrap_or(cluster.eigen.tolerance);
-        cluster.eigen.max_applications = args.max_applications.unwrap_or(cluster.eigen.max_applications);
-        cluster.kmeans.restarts = args.restarts.unwrap_or(cluster.kmeans.restarts);
-        cluster.kmeans.max_rounds = args.kmeans_rounds.unwrap_or(cluster.kmeans.max_rounds);
-        cluster.kmeans.tolerance = args.kmeans_tolerance.unwrap_or(cluster.kmeans.tolerance);
-        self.stability = args.stability.unwrap_or(self.stability);
-    }
-}
-
-fn rule(before: Rule, args: &PropagateArgs) -> Outcome<Rule> {
-    let (name, alpha, max_walk, pairs) = match before {
-        Rule::Harmonic => (RuleName::Harmonic, 0.99, 5, None),
-        Rule::Poisson => (RuleName::Poisson, 0.99, 5, None),
-        Rule::Consistency { alpha } => (RuleName::Consistency, alpha, 5, None),
-        Rule::KernelCosine => (RuleName::KernelCosine, 0.99, 5, None),
-        Rule::NearestInKernel => (RuleName::NearestInKernel, 0.99, 5, None),
-        Rule::GreedyWalk { max_walk, pairs } => (RuleName::GreedyWalk, 0.99, max_walk, pairs),
-    };
-    let name = args.rule.unwrap_or(name);
-    let needs = |flag: &str, is_given: bool, rule: RuleName, rule_name: &str| match is_given && name != rule {
-        true => Err(Failure::Usage(format!("{flag} has no effect here: it needs --rule {rule_name}"))),
-        false => Ok(()),
-    };
-    needs("--alpha", args.alpha.is_some(), RuleName::Consistency, "consistency")?;
-    needs("--max-walk", args.max_walk.is_some(), RuleName::GreedyWalk, "greedy-walk")?;
-    needs("--kernel-pairs", args.kernel_pairs.is_some(), RuleName::GreedyWalk, "greedy-walk")?;
-    Ok(match name {
-        RuleName::Harmonic => Rule::Harmonic,
-        RuleName::Poisson => Rule::Poisson,
-        RuleName::Consistency => Rule::Consistency { alpha: args.alpha.unwrap_or(alpha) },
-        RuleName::KernelCosine => Rule::KernelCosine,
-        RuleName::NearestInKernel => Rule::NearestInKernel,
-        RuleName::GreedyWalk => Rule::GreedyWalk {
-            max_walk: args.max_walk.unwrap_or(max_walk),
-            pairs: args.kernel_pairs.or(pairs),
-        },
-    })
 }
 
 fn apply_candidates(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
