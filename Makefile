@@ -16,9 +16,9 @@ bench: $(VENV)
 	cargo build --release --package taugraph --package taugraph-io --examples
 	$(PYTHON) scripts/bench.py
 
-## Clustering quality on synthetic points over fixed seeds; writes docs/RESULTS.md.
+## Quality over fixed seeds, controls beside it; writes docs/RESULTS.md. Real tables come from TAUGRAPH_DATA.
 results:
-	cargo run --release --package taugraph --example synthetic_results > docs/RESULTS.md.new
+	cargo run --release --package taugraph-lab > docs/RESULTS.md.new
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
 ## Makes the reference values of the tests anew.

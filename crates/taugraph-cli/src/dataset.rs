@@ -4,7 +4,7 @@ use std::path::Path;
 
 use taugraph::distance::DistanceMatrix;
 use taugraph::error::Error as LibraryError;
-use taugraph::graph::SparseGraph;
+use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::{NeighborGraph, Space};
 use taugraph_io::{
     Contents, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix, Table, read,
@@ -25,8 +25,8 @@ pub struct Dataset {
     pub labels: Option<Vec<String>>,
     /// The column that names the rows.
     pub ids: Option<Vec<String>>,
-    /// Entries of the diagonal that were left out of a graph.
-    pub n_loops: usize,
+    /// What was changed in a matrix to make it a graph.
+    pub changes: Changes,
 }
 
 /// The numbers.
@@ -55,7 +55,7 @@ pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
                     )));
                 }
             }
-            from_sparse(matrix, name, input.kind)
+            from_sparse(matrix, name, input)
         }
         Contents::Table(table) => from_table(table, name, input),
     }
@@ -141,7 +141,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
             None => Ok(()),
         }
     };
-    let mut n_loops = 0;
+    let mut changes = Changes::default();
     let body = match input.kind {
         InputKind::Auto | InputKind::Points => Body::Points(values),
         InputKind::Distances => {
@@ -151,12 +151,12 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         }
         InputKind::Graph => {
             square(&values)?;
-            let (graph, loops) = dense_graph(&values, n, &name)?;
-            n_loops = loops;
+            let graph;
+            (graph, changes) = dense_graph(&values, n, input.asymmetric, &name)?;
             Body::Graph(graph)
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, labels, ids, n_loops })
+    Ok(Dataset { name, n_rows: n, body, features, labels, ids, changes })
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -164,58 +164,53 @@ fn of_matrix(error: LibraryError, name: &str) -> Failure {
     Failure::Input(format!("{name}: {error} (rows and columns counted from 0)"))
 }
 
-fn dense_graph(values: &[f64], n: usize, name: &str) -> Outcome<(SparseGraph, usize)> {
+fn dense_graph(
+    values: &[f64],
+    n: usize,
+    asymmetry: Asymmetry,
+    name: &str,
+) -> Outcome<(SparseGraph, Changes)> {
     let entries = values.iter().enumerate().filter(|(_, value)| **value != 0.0);
     let entries = entries.map(|(place, &value)| ((place / n) as u32, (place % n) as u32, value));
-    graph_of_entries(n, entries, name)
+    graph_of_entries(n, entries, asymmetry, name)
 }
 
-/// The diagonal is left out and counted; everything else must be a graph.
 fn graph_of_entries(
     n: usize,
     entries: impl Iterator<Item = (u32, u32, f64)>,
+    asymmetry: Asymmetry,
     name: &str,
-) -> Outcome<(SparseGraph, usize)> {
-    let (mut offsets, mut ids, mut weights) = (vec![0u64; n + 1], Vec::new(), Vec::new());
-    let mut n_loops = 0;
-    for (row, column, weight) in entries {
-        if row == column {
-            n_loops += 1;
-            continue;
+) -> Outcome<(SparseGraph, Changes)> {
+    SparseGraph::from_entries(n, entries, asymmetry).map_err(|error| match error {
+        LibraryError::NotSymmetric { .. } => {
+            Failure::Input(format!("{} or --asymmetric mean or larger", of_matrix(error, name)))
         }
-        ids.push(column);
-        weights.push(weight);
-        offsets[row as usize + 1] = ids.len() as u64;
-    }
-    for row in 0..n {
-        offsets[row + 1] = offsets[row + 1].max(offsets[row]);
-    }
-    let graph = SparseGraph::new(offsets, ids, weights).map_err(|error| of_matrix(error, name))?;
-    Ok((graph, n_loops))
+        _ => of_matrix(error, name),
+    })
 }
 
-fn from_sparse(matrix: SparseMatrix, name: String, kind: InputKind) -> Outcome<Dataset> {
+fn from_sparse(matrix: SparseMatrix, name: String, input: &InputSettings) -> Outcome<Dataset> {
     let (n, d) = (matrix.n_rows, matrix.n_columns);
     if n != d {
         let message =
             format!("{name} has {n} rows and {d} columns; a matrix between points has as many of both");
         return Err(Failure::Input(message));
     }
-    let (body, n_loops) = match kind {
+    let (body, changes) = match input.kind {
         InputKind::Points => {
             let message = format!("{name} is a sparse matrix; points have to be a dense table");
             return Err(Failure::Input(message));
         }
         InputKind::Auto | InputKind::Graph => {
-            let (graph, n_loops) = graph_of_entries(n, matrix.entries(), &name)?;
-            (Body::Graph(graph), n_loops)
+            let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
+            (Body::Graph(graph), changes)
         }
         InputKind::Distances => {
             let neighbors = nearest_entries(&matrix, &name)?;
-            (Body::Distances(Space::Neighbors(neighbors)), 0)
+            (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), labels: None, ids: None, n_loops })
+    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), labels: None, ids: None, changes })
 }
 
 /// The entries of each row as its neighbours, nearest first; as many as the shortest row has.

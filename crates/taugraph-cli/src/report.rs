@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taugraph::cluster::{ClusterCount, Clustering, Stability};
 use taugraph::distance::Metric;
+use taugraph::graph::Changes;
 use taugraph::labels::Labels;
 use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accuracy, nmi};
 use taugraph::params::Preset;
@@ -119,9 +120,14 @@ impl Report<'_> {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         self.warn_of_input(&mut warnings);
-        if self.dataset.n_loops > 0 {
-            warnings
-                .push(format!("{} entries on the diagonal of the graph were left out", self.dataset.n_loops));
+        let Changes { n_loops, n_asymmetric } = self.dataset.changes;
+        if n_loops > 0 {
+            warnings.push(format!("{n_loops} entries on the diagonal of the graph were left out"));
+        }
+        if n_asymmetric > 0 {
+            warnings.push(format!(
+                "{n_asymmetric} pairs of the graph had two different entries; both have one now"
+            ));
         }
         if let Some(robust) = self.built.robust() {
             self.warn_of_graph(robust, &mut warnings);

@@ -37,6 +37,14 @@ fn two_labels_are_enough_for_two_moons() {
         assert_eq!(json["propagation"]["classes"][0]["examples"], 1);
     }
     assert!(folder.read("found.csv").lines().nth(1).unwrap().contains(",given,"));
+    let walk = &folder.json("run.json")["propagation"]["walk"];
+    assert_eq!((&walk["pairs"], &walk["truncation"]), (&walk["all_pairs"], &serde_json::json!(0.0)));
+    let done =
+        folder.run(&format!("{FEW} --rule greedy-walk --kernel-pairs 4 --json cut.json --output cut.csv"));
+    assert!(done.err().contains("walks in 4 of 199 eigenpairs"), "{}", done.err());
+    let walk = &folder.json("cut.json")["propagation"]["walk"];
+    assert_eq!(walk["pairs"], 4);
+    assert!((0.0..1.0).contains(&walk["truncation"].as_f64().unwrap()), "{walk}");
     // The same again, from the JSON and from a file of labels.
     folder.ok("propagate --config run.json --output again.csv");
     assert_eq!(folder.read("found.csv"), folder.read("again.csv"));
@@ -137,4 +145,28 @@ fn copies_with_different_labels_keep_them() {
     let out = folder.read("out.csv");
     assert!(out.contains("\nc1,down,1.0,given,1.0,0.0\n"), "{out}");
     assert!(out.contains("\nc2,\"up, left\",1.0,given,0.0,1.0\n"), "{out}");
+}
+
+/// A directed graph with loops: refused, or made symmetric on request, and what was changed is said.
+#[test]
+fn asymmetric_graphs_are_made_symmetric_on_request() {
+    let folder = Folder::new();
+    let entries = "1 1 3\n1 2 1\n2 1 0.5\n2 3 1\n3 4 0.1\n4 3 0.1\n4 5 1\n5 6 2\n";
+    folder.write("g.mtx", format!("%%MatrixMarket matrix coordinate real general\n6 6 8\n{entries}"));
+    folder.write("labels.csv", "row,label\n1,a\n6,b\n");
+    let done = folder.run("propagate g.mtx --labels-file labels.csv");
+    assert_eq!(done.code(), 3, "{}", done.err());
+    for kind in ["mean", "larger"] {
+        let line = format!("propagate g.mtx --labels-file labels.csv --asymmetric {kind} --output out.csv");
+        let done = folder.run(&line);
+        assert_eq!(done.code(), 0, "{}", done.err());
+        assert!(
+            done.err().contains("1 entries on the diagonal of the graph were left out"),
+            "{}",
+            done.err()
+        );
+        assert!(done.err().contains("4 pairs of the graph had two different entries"), "{}", done.err());
+        let labels: String = folder.read("out.csv").lines().skip(1).map(|line| &line[..1]).collect();
+        assert_eq!(labels, "aaabbb");
+    }
 }

@@ -59,6 +59,7 @@ pub mod error;
 pub mod generators;
 pub mod graph;
 pub mod labels;
+mod linear;
 pub mod links;
 pub mod memory;
 pub mod metrics;

@@ -139,9 +139,9 @@ pub struct GraphArgs {
     #[arg(long, value_parser = one_of::<LinkComponents>(&["weakly", "no"]), hide_short_help = true)]
     pub link_components: Option<LinkComponents>,
 
-    /// How the conditional quantiles are estimated
-    #[arg(long, value_enum, help_heading = "Quantiles", hide_short_help = true)]
-    pub estimator: Option<EstimatorName>,
+    /// How the conditional quantiles are estimated; several with commas between them are multiplied
+    #[arg(long, value_enum, value_delimiter = ',', help_heading = "Quantiles", hide_short_help = true)]
+    pub estimator: Option<Vec<EstimatorName>>,
     /// The quantiles [default: 0.1,0.2,…,0.9]
     #[arg(long, value_name = "T,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub taus: Option<Vec<f64>>,
@@ -163,6 +163,9 @@ pub struct GraphArgs {
     /// Communities: partitions at each resolution
     #[arg(long, value_name = "N", help_heading = "Quantiles", hide_short_help = true)]
     pub partitions: Option<usize>,
+    /// Communities: persistence of an edge that every partition cuts
+    #[arg(long, value_name = "P", help_heading = "Quantiles", hide_short_help = true)]
+    pub community_floor: Option<f64>,
     /// Units of the auto-encoder's hidden layers, or rank of the factorisation
     #[arg(long, value_name = "P,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub rank: Option<Vec<usize>>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use taugraph::distance::Metric;
+use taugraph::graph::Asymmetry;
 use taugraph::points::{Missing, Standardize};
 
 use super::choice::one_of;
@@ -39,6 +40,9 @@ pub struct InputArgs {
     /// Array of an NPZ file
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub array: Option<String>,
+    /// A graph whose entries (i, j) and (j, i) differ: refuse it, or give both their mean or the larger one
+    #[arg(long, value_parser = one_of::<Asymmetry>(&["refuse", "mean", "larger"]), hide_short_help = true)]
+    pub asymmetric: Option<Asymmetry>,
 
     /// How columns are brought to a common scale
     #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "none"]), help_heading = "Preparation")]

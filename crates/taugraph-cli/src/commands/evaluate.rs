@@ -5,6 +5,7 @@ use taugraph::labels::Labels;
 use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
 use taugraph_io::Output;
 
+use super::propagate::{walk_json, walk_text};
 use super::{is_stdout, new_run, refuse_shared_files, use_threads};
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
@@ -74,8 +75,10 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
         "accuracies": found.accuracies,
         "balanced_accuracies": found.balanced,
         "majority": found.majority,
+        "walk": found.walk.map(walk_json),
     });
-    report.publish(Some(("evaluation", section)), "", &args.run)?;
+    let more = found.walk.map_or(String::new(), |walk| format!("labels    {}\n", walk_text(walk)));
+    report.publish(Some(("evaluation", section)), &more, &args.run)?;
     if is_stdout(args.run.json.as_deref()) {
         return Ok(());
     }

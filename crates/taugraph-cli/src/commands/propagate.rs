@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::links::link_by_degree;
-use taugraph::propagate::{Examples, Hold, Priors, PropagateParams, Propagation, propagate as spread};
+use taugraph::propagate::{
+    Examples, Hold, Priors, PropagateParams, Propagation, WalkInfo, propagate as spread,
+};
 use taugraph_io::{
     Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
     write_table,
@@ -305,7 +307,9 @@ impl Rows {
             })).collect::<Vec<_>>(),
             "iterations": found.info.iterations,
             "residual": found.info.residual,
+            "walk": found.walk.map(walk_json),
             "components": found.n_components,
+            "weak_edges_left_out": found.n_weak_edges,
             "abstained": self.count("unreached"),
             "corrected": self.count("corrected"),
             "conflicting_copies": n_conflicts,
@@ -326,17 +330,18 @@ impl Rows {
         let mut text = format!("labels    {}{rest}\n", shown.join(", "));
         let unsure =
             self.margins.iter().zip(&self.flags).filter(|(margin, flag)| flag.is_empty() && **margin < 0.1);
-        text += &format!(
-            "          {} rows with a margin below 0.1; {} iterations\n",
-            grouped(unsure.count()),
-            found.info.iterations
-        );
+        let how = match found.walk {
+            Some(walk) => walk_text(walk),
+            None => format!("{} iterations", found.info.iterations),
+        };
+        text += &format!("          {} rows with a margin below 0.1; {how}\n", grouped(unsure.count()));
         let notes = [
             (
                 self.count("unreached"),
                 "rows are reached by no label and got none; --link joins the pieces of a graph",
             ),
             (self.count("corrected"), "examples were outvoted by their neighbours"),
+            (found.n_weak_edges, "edges weigh less than 1e-10 of the heaviest and were left out"),
             (n_conflicts, "groups of equal rows have different labels: the most frequent one counts"),
         ];
         for (count, note) in notes.iter().filter(|(count, _)| *count > 0) {
@@ -344,4 +349,21 @@ impl Rows {
         }
         text
     }
+}
+
+/// How much of the kernel a walk saw.
+pub fn walk_json(walk: WalkInfo) -> Value {
+    json!({ "pairs": walk.n_pairs, "all_pairs": walk.n_all, "truncation": walk.truncation })
+}
+
+pub fn walk_text(walk: WalkInfo) -> String {
+    if walk.n_pairs == walk.n_all {
+        return format!("walks in all {} eigenpairs", grouped(walk.n_all));
+    }
+    format!(
+        "walks in {} of {} eigenpairs (what is missing is at most {:.2} of the leading one)",
+        grouped(walk.n_pairs),
+        grouped(walk.n_all),
+        walk.truncation
+    )
 }

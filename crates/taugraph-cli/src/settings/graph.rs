@@ -5,7 +5,7 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
-    Taus,
+    Taus, Together,
 };
 use taugraph::scale::FirstScale;
 use taugraph::stochastic::{Probability, RobustScale};
@@ -124,8 +124,8 @@ fn apply_final(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
     Ok(())
 }
 
-fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
-    let name = match estimator {
+fn name_of(estimator: &Estimator) -> Option<EstimatorName> {
+    Some(match estimator {
         Estimator::Neighborhood(_) => EstimatorName::Neighborhood,
         Estimator::AutoEncoder(_) => EstimatorName::AutoEncoder,
         Estimator::Factorization(_) => EstimatorName::Factorization,
@@ -133,19 +133,46 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
         Estimator::Community(_) => EstimatorName::Community,
         Estimator::Identity(_) => EstimatorName::Identity,
         Estimator::Certain(_) => EstimatorName::Certain,
-    };
-    if let Some(new) = args.estimator.filter(|&new| new != name) {
-        *estimator = match new {
-            EstimatorName::Neighborhood => Estimator::Neighborhood(Neighborhood::default()),
-            EstimatorName::AutoEncoder => Estimator::AutoEncoder(AutoEncoder::default()),
-            EstimatorName::Factorization => Estimator::Factorization(Factorization::default()),
-            EstimatorName::Overlap => Estimator::Overlap(Overlap::default()),
-            EstimatorName::Community => Estimator::Community(Community::default()),
-            EstimatorName::Identity => Estimator::Identity(Identity),
-            EstimatorName::Certain => Estimator::Certain(Certain),
-        };
+        Estimator::Together(_) => return None,
+    })
+}
+
+fn usual(name: EstimatorName) -> Estimator {
+    match name {
+        EstimatorName::Neighborhood => Estimator::Neighborhood(Neighborhood::default()),
+        EstimatorName::AutoEncoder => Estimator::AutoEncoder(AutoEncoder::default()),
+        EstimatorName::Factorization => Estimator::Factorization(Factorization::default()),
+        EstimatorName::Overlap => Estimator::Overlap(Overlap::default()),
+        EstimatorName::Community => Estimator::Community(Community::default()),
+        EstimatorName::Identity => Estimator::Identity(Identity),
+        EstimatorName::Certain => Estimator::Certain(Certain),
     }
-    refuse_flags_of_others(estimator, args)?;
+}
+
+fn parts_of(estimator: &mut Estimator) -> &mut [Estimator] {
+    match estimator {
+        Estimator::Together(together) => &mut together.0,
+        single => std::slice::from_mut(single),
+    }
+}
+
+fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
+    if let Some(names) = &args.estimator {
+        // What is asked for again keeps its settings.
+        let before = parts_of(estimator);
+        let part = |&name: &EstimatorName| {
+            let same = before.iter().find(|part| name_of(part) == Some(name));
+            same.cloned().unwrap_or_else(|| usual(name))
+        };
+        let mut parts: Vec<Estimator> = names.iter().map(part).collect();
+        *estimator = if parts.len() == 1 { parts.remove(0) } else { Estimator::Together(Together(parts)) };
+    }
+    let parts = parts_of(estimator);
+    refuse_flags_of_others(parts, args)?;
+    parts.iter_mut().try_for_each(|part| apply_to_part(part, args))
+}
+
+fn apply_to_part(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
     match estimator {
         Estimator::Neighborhood(neighborhood) => {
             neighborhood.pool = args.pool.unwrap_or(neighborhood.pool);
@@ -169,18 +196,22 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
                 community.resolutions.clone_from(resolutions);
             }
             community.seeds = args.partitions.unwrap_or(community.seeds);
+            community.floor = args.community_floor.unwrap_or(community.floor);
         }
-        Estimator::Identity(_) | Estimator::Certain(_) => {}
+        Estimator::Identity(_) | Estimator::Certain(_) | Estimator::Together(_) => {}
     }
     Ok(())
 }
 
 /// A flag that would change nothing is a mistake, and better said than ignored.
-fn refuse_flags_of_others(estimator: &Estimator, args: &GraphArgs) -> Outcome<()> {
+fn refuse_flags_of_others(parts: &[Estimator], args: &GraphArgs) -> Outcome<()> {
     let of_pools = [("--pool", args.pool.is_some())];
     let of_neighborhood = [("--statistic", args.statistic.is_some())];
-    let of_community =
-        [("--resolutions", args.resolutions.is_some()), ("--partitions", args.partitions.is_some())];
+    let of_community = [
+        ("--resolutions", args.resolutions.is_some()),
+        ("--partitions", args.partitions.is_some()),
+        ("--community-floor", args.community_floor.is_some()),
+    ];
     let of_trained = [
         ("--rank", args.rank.is_some()),
         ("--epochs", args.epochs.is_some()),
@@ -204,11 +235,12 @@ fn refuse_flags_of_others(estimator: &Estimator, args: &GraphArgs) -> Outcome<()
         ("--start-of-tau", args.start_of_tau.is_some()),
         ("--non-crossing", args.non_crossing.is_some()),
     ];
-    let network = matches!(estimator, Estimator::AutoEncoder(_));
-    let trained = network || matches!(estimator, Estimator::Factorization(_));
-    let neighborhood = matches!(estimator, Estimator::Neighborhood(_));
-    let pools = neighborhood || matches!(estimator, Estimator::Overlap(_));
-    let community = matches!(estimator, Estimator::Community(_));
+    let has = |name: EstimatorName| parts.iter().any(|part| name_of(part) == Some(name));
+    let network = has(EstimatorName::AutoEncoder);
+    let trained = network || has(EstimatorName::Factorization);
+    let neighborhood = has(EstimatorName::Neighborhood);
+    let pools = neighborhood || has(EstimatorName::Overlap);
+    let community = has(EstimatorName::Community);
     let refuse = |flags: &[(&str, bool)], allowed: bool, needs: &str| match flags.iter().find(|flag| flag.1) {
         Some((flag, _)) if !allowed => {
             Err(Failure::Usage(format!("{flag} has no effect here: it needs {needs}")))

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use taugraph::cluster::{ClusterCount, ClusterParams};
 use taugraph::distance::Metric;
+use taugraph::graph::Asymmetry;
 use taugraph::params::{GraphParams, Preset};
 use taugraph::points::PreparationParams;
 use taugraph::spectral::SolverChoice;
@@ -58,6 +59,7 @@ pub struct InputSettings {
     pub delimiter: Option<char>,
     pub header: HeaderChoice,
     pub array: Option<String>,
+    pub asymmetric: Asymmetry,
 }
 
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
@@ -155,6 +157,7 @@ impl Settings {
         or(&args.label_column, &mut input.label_column);
         or(&args.id_column, &mut input.id_column);
         or(&args.array, &mut input.array);
+        input.asymmetric = args.asymmetric.unwrap_or(input.asymmetric);
         if let Some(drop) = &args.drop {
             input.drop.clone_from(drop);
         }

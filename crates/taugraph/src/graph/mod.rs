@@ -10,6 +10,32 @@ use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::points::check_count;
 
+/// What becomes of a matrix whose entries (i, j) and (j, i) differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub enum Asymmetry {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// Both become their mean; one that is absent counts as 0.
+    Mean,
+    /// Both become the larger one.
+    Larger,
+}
+
+/// What was changed in a matrix to make it a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// Entries on the diagonal that were left out.
+    pub n_loops: usize,
+    /// Pairs whose two entries differed.
+    pub n_asymmetric: usize,
+}
+
 /// A symmetric graph with positive weights and no loops, in compressed rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseGraph {
@@ -22,6 +48,21 @@ impl SparseGraph {
     /// Checks compressed rows that the user brings: ids ascending within a row, weights finite and at least 0,
     /// symmetric to the last bit, no loops. Zero weights are dropped.
     pub fn new(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
+        let graph = Self::checked_rows(offsets, ids, weights)?;
+        let asymmetric = (0..graph.n_nodes()).into_par_iter().find_map_first(|i| {
+            graph.row(i).find_map(|(j, forward)| {
+                let backward = graph.weight(j as usize, i).unwrap_or(0.0);
+                (forward != backward).then_some(Error::NotSymmetric { i, j: j as usize, forward, backward })
+            })
+        });
+        match asymmetric {
+            Some(error) => Err(error),
+            None => graph.without_zeros().with_finite_degrees(),
+        }
+    }
+
+    /// Everything but the symmetry.
+    fn checked_rows(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
         let n = offsets.len().saturating_sub(1);
         if n == 0 {
             return Err(Error::Empty { what: "rows" });
@@ -59,17 +100,56 @@ impl SparseGraph {
                 }
             }
         }
-        let graph = Self { offsets, ids, weights };
-        let asymmetric = (0..n).into_par_iter().find_map_first(|i| {
-            graph.row(i).find_map(|(j, forward)| {
-                let backward = graph.weight(j as usize, i).unwrap_or(0.0);
-                (forward != backward).then_some(Error::NotSymmetric { i, j: j as usize, forward, backward })
-            })
-        });
-        match asymmetric {
-            Some(error) => Err(error),
-            None => graph.without_zeros().with_finite_degrees(),
+        Ok(Self { offsets, ids, weights })
+    }
+
+    /// The graph of a matrix that the user brings, its entries in ascending order of (row, column), without repetition. The
+    /// diagonal is left out.
+    pub fn from_entries(
+        n: usize,
+        entries: impl IntoIterator<Item = (u32, u32, f64)>,
+        asymmetry: Asymmetry,
+    ) -> Result<(Self, Changes)> {
+        let mut changes = Changes::default();
+        let (mut offsets, mut ids, mut weights) = (vec![0u64; n + 1], Vec::new(), Vec::new());
+        for (row, column, weight) in entries {
+            if row == column {
+                changes.n_loops += 1;
+                continue;
+            }
+            if row as usize >= n {
+                let rule = "the row is not below the number of nodes";
+                return Err(Error::BadStructure { row: row as usize, rule });
+            }
+            ids.push(column);
+            weights.push(weight);
+            offsets[row as usize + 1] = ids.len() as u64;
         }
+        for row in 0..n {
+            offsets[row + 1] = offsets[row + 1].max(offsets[row]);
+        }
+        if asymmetry == Asymmetry::Refuse {
+            return Ok((Self::new(offsets, ids, weights)?, changes));
+        }
+        let directed = Self::checked_rows(offsets, ids, weights)?;
+        // Each pair once for each direction in which it has an entry, lower node first.
+        let mut pairs: Vec<(u32, u32, f64)> = (0..n)
+            .flat_map(|i| directed.row(i).map(move |(j, weight)| (j.min(i as u32), j.max(i as u32), weight)))
+            .collect();
+        pairs.sort_by_key(|&(i, j, _)| (i, j));
+        let mut kept = Vec::with_capacity(pairs.len());
+        let mut joined = Vec::with_capacity(pairs.len());
+        for both in pairs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (i, j, forward) = both[0];
+            let backward = both.get(1).map_or(0.0, |entry| entry.2);
+            changes.n_asymmetric += usize::from(forward != backward);
+            kept.push((i, j));
+            joined.push(match asymmetry {
+                Asymmetry::Mean => 0.5 * forward + 0.5 * backward,
+                _ => forward.max(backward),
+            });
+        }
+        Ok((Self::from_edges(&Edges::from_pairs(n, kept)?, &joined)?, changes))
     }
 
     /// A weight for each edge, finite and at least 0. Edges of weight 0 are left out.
@@ -228,6 +308,24 @@ impl SparseGraph {
         joined
     }
 
+    /// The edges whose weights are at least this share of the largest, and how many are lighter; `None` if none is.
+    pub(crate) fn without_weak_edges(&self, share: f64) -> Option<(Self, usize)> {
+        let least = share * self.weights.iter().copied().fold(0.0, f64::max);
+        let n_weak = self.weights.par_iter().filter(|weight| **weight < least).count();
+        if n_weak == 0 {
+            return None;
+        }
+        let mut kept = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        for i in 0..self.n_nodes() {
+            for (j, weight) in self.row(i).filter(|(_, weight)| *weight >= least) {
+                kept.ids.push(j);
+                kept.weights.push(weight);
+            }
+            kept.offsets.push(kept.ids.len() as u64);
+        }
+        Some((kept, n_weak / 2))
+    }
+
     /// The graph of each component, its nodes renumbered in their order.
     pub(crate) fn split(&self, components: &Components) -> Vec<Self> {
         let mut next = vec![0u32; components.len()];
@@ -256,6 +354,25 @@ impl SparseGraph {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn matrices_are_made_symmetric_on_request() {
+        let entries = [(0, 0, 9.0), (0, 1, 1.0), (1, 0, 3.0), (1, 2, 2.0), (2, 0, 4.0), (2, 1, 2.0)];
+        let of = |asymmetry| SparseGraph::from_entries(3, entries, asymmetry);
+        assert!(matches!(of(Asymmetry::Refuse), Err(Error::NotSymmetric { i: 0, j: 1, .. })));
+        for (asymmetry, expected) in
+            [(Asymmetry::Mean, [2.0, 2.0, 2.0]), (Asymmetry::Larger, [3.0, 4.0, 2.0])]
+        {
+            let (graph, changes) = of(asymmetry).unwrap();
+            assert_eq!(changes, Changes { n_loops: 1, n_asymmetric: 2 });
+            let found = [graph.weight(0, 1), graph.weight(0, 2), graph.weight(1, 2)];
+            assert_eq!(found, expected.map(Some));
+            assert!((0..3).all(|i| graph.row(i).all(|(j, w)| graph.weight(j as usize, i) == Some(w))));
+        }
+        let bad = SparseGraph::from_entries(2, [(0, 1, -1.0)], Asymmetry::Mean);
+        assert!(matches!(bad, Err(Error::BadWeight { .. })));
+        assert!(SparseGraph::from_entries(2, [(5, 1, 1.0)], Asymmetry::Mean).is_err());
+    }
 
     fn path() -> SparseGraph {
         SparseGraph::new(vec![0, 1, 3, 4], vec![1, 0, 2, 1], vec![1.0, 1.0, 2.0, 2.0]).unwrap()

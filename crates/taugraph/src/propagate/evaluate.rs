@@ -1,6 +1,6 @@
 //! How well labels spread from one example of each class: over random draws, or over all pairs of examples of two classes.
 
-use super::{Examples, PropagateParams, WalkTable, propagate_with};
+use super::{Examples, PropagateParams, Propagator, WalkInfo};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -28,6 +28,8 @@ pub struct Evaluation {
     pub balanced: Vec<f64>,
     /// Share of the largest class: what a constant answer gets.
     pub majority: f64,
+    /// How much of the kernel the greedy walk saw; `None` for the other rules.
+    pub walk: Option<WalkInfo>,
 }
 
 /// Tries examples. `node_of_row` names the node of each row; copies share one.
@@ -51,7 +53,7 @@ pub fn evaluate(
     if let Some(class) = rows_of_class.iter().position(Vec::is_empty) {
         return Err(Error::NoExample { class });
     }
-    let table = WalkTable::of_rule(graph, params.rule, run)?;
+    let propagator = Propagator::new(graph, params, run)?;
     let choices = match trials {
         Trials::Random(trials) => random_choices(&rows_of_class, node_of_row, trials, run.seed)?,
         Trials::AllPairs => all_pairs(&rows_of_class, node_of_row)?,
@@ -60,6 +62,7 @@ pub fn evaluate(
         accuracies: Vec::with_capacity(choices.len()),
         balanced: Vec::with_capacity(choices.len()),
         majority: rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64,
+        walk: propagator.walk_info(),
     };
     run.stage("trials", Some(choices.len() as u64))?;
     for rows in &choices {
@@ -68,7 +71,7 @@ pub fn evaluate(
             given[node_of_row[row as usize] as usize] = Some(class as u32);
         }
         let examples = Examples::new(given, n_classes)?;
-        let spread = propagate_with(graph, table.as_ref(), &examples, params, run)?;
+        let spread = propagator.propagate(&examples, run)?;
         let (mut right, mut all) = (vec![0.0; n_classes], vec![0.0; n_classes]);
         for (row, &label) in labels.iter().enumerate() {
             if !rows.contains(&(row as u32)) {

@@ -1,28 +1,33 @@
 //! Stage 12, propagate: labels for all nodes from a few examples, with how sure each is; no label where none reaches.
 
-mod conjugate;
 mod decide;
 mod evaluate;
 mod examples;
 mod induct;
 mod rules;
-mod system;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-pub use conjugate::SolveInfo;
+pub use crate::linear::{SolveInfo, Solver};
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::Examples;
 pub use induct::{Induced, InductParams, induct};
-pub use walk::WalkTable;
+pub use walk::{WalkInfo, WalkTable};
+
+use std::borrow::Cow;
 
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
+use crate::linear::Hierarchy;
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use decide::{Scale, best, probabilities, to_sizes};
-use rules::Problem;
+use rules::{Problem, Scores};
+
+/// Edges lighter than this share of the heaviest are taken as absent: through them a label would reach every point of a
+/// graph of all pairs, by weights that are mere rounding.
+const WEAK: f64 = 1e-10;
 
 /// How labels spread.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -88,22 +93,6 @@ pub enum Priors {
     Given(Vec<f64>),
 }
 
-/// Precision of the linear systems.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Solver {
-    /// Residual relative to the right-hand side.
-    pub tolerance: f64,
-    /// Most iterations.
-    pub max_iterations: usize,
-}
-
-impl Default for Solver {
-    fn default() -> Self {
-        Self { tolerance: 1e-6, max_iterations: 10_000 }
-    }
-}
-
 /// Parameters of [`propagate`].
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
@@ -132,7 +121,7 @@ impl PropagateParams {
         let most = self.solver.max_iterations;
         require(most >= 1, "max_iterations", most, "must be at least 1")?;
         if let Rule::Consistency { alpha } = self.rule {
-            require((0.0..1.0).contains(&alpha), "alpha", alpha, "must be at least 0 and below 1")?;
+            require(alpha > 0.0 && alpha < 1.0, "alpha", alpha, "must be above 0 and below 1")?;
         }
         if let Hold::Soft { strength } = self.hold {
             let fine = strength > 0.0 && strength.is_finite();
@@ -155,8 +144,12 @@ pub struct Propagation {
     pub margins: Vec<f64>,
     /// How the linear systems were solved.
     pub info: SolveInfo,
+    /// How much of the kernel the greedy walk saw; `None` for the other rules.
+    pub walk: Option<WalkInfo>,
     /// Components of the graph.
     pub n_components: usize,
+    /// Edges that were left out because they weigh less than 1e-10 of the heaviest.
+    pub n_weak_edges: usize,
 }
 
 impl Propagation {
@@ -166,11 +159,6 @@ impl Propagation {
     }
 }
 
-/// What propagation holds: six vectors of the iteration, scores and probabilities, for each right-hand side.
-fn memory_estimate(n: usize, width: usize) -> MemoryEstimate {
-    MemoryEstimate { stages: vec![("propagate", 8 * n as u64 * (8 * width as u64 + 4))] }
-}
-
 /// Labels every node that an example reaches.
 pub fn propagate(
     graph: &SparseGraph,
@@ -178,69 +166,137 @@ pub fn propagate(
     params: &PropagateParams,
     run: &Run<'_>,
 ) -> Result<Propagation> {
-    let table = WalkTable::of_rule(graph, params.rule, run)?;
-    propagate_with(graph, table.as_ref(), examples, params, run)
+    Propagator::new(graph, params, run)?.propagate(examples, run)
 }
 
-/// The same with a table of walks that was made before; only the greedy walk uses it.
-///
-/// # Panics
-/// If the rule is the greedy walk and there is no table.
-pub fn propagate_with(
-    graph: &SparseGraph,
-    table: Option<&WalkTable>,
-    examples: &Examples,
-    params: &PropagateParams,
-    run: &Run<'_>,
-) -> Result<Propagation> {
-    params.check()?;
-    let (n, width) = (graph.n_nodes(), examples.n_classes());
-    if examples.n_nodes() != n {
-        return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
+/// What a rule needs of a graph, made once for any examples.
+#[derive(Debug, Clone)]
+pub struct Propagator<'a> {
+    graph: Cow<'a, SparseGraph>,
+    n_weak: usize,
+    params: &'a PropagateParams,
+    components: Components,
+    degrees: Vec<f64>,
+    means: Means,
+}
+
+/// By what a rule spreads labels.
+#[derive(Debug, Clone)]
+enum Means {
+    Systems(Hierarchy),
+    Walks(WalkTable),
+}
+
+impl<'a> Propagator<'a> {
+    /// Looks at the graph as the rule asks for it.
+    pub fn new(graph: &'a SparseGraph, params: &'a PropagateParams, run: &Run<'_>) -> Result<Self> {
+        params.check()?;
+        let (graph, n_weak) = match graph.without_weak_edges(WEAK) {
+            Some((kept, n_weak)) => (Cow::Owned(kept), n_weak),
+            None => (Cow::Borrowed(graph), 0),
+        };
+        let means = match params.rule {
+            Rule::GreedyWalk { max_walk, pairs: None } => {
+                Means::Walks(WalkTable::exact(&graph, max_walk, run)?)
+            }
+            Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
+                Means::Walks(WalkTable::truncated(&graph, pairs, max_walk, run)?)
+            }
+            _ => {
+                let bytes = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
+                let estimate = |n: usize| MemoryEstimate {
+                    stages: vec![("hierarchy", (bytes as f64 * n as f64 / graph.n_nodes() as f64) as u64)],
+                };
+                refuse_if_over(graph.n_nodes(), run.memory_limit, estimate, "label fewer points")?;
+                run.stage("hierarchy", None)?;
+                Means::Systems(Hierarchy::new(&graph))
+            }
+        };
+        let (components, degrees) = (Components::of_graph(&graph), graph.degrees());
+        Ok(Self { graph, n_weak, params, components, degrees, means })
     }
-    let width_of_systems = width.max(examples.nodes().len());
-    let estimate = |n: usize| memory_estimate(n, width_of_systems);
-    refuse_if_over(n, run.memory_limit, estimate, "label fewer points, or use another rule")?;
-    run.stage("propagate", None)?;
-    let components = Components::of_graph(graph);
-    let by_component = examples.reached(&components);
-    let reached: Vec<bool> =
-        components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();
-    let solver = &params.solver;
-    let problem = Problem { graph, components: &components, examples, reached: &by_component, solver, run };
-    let (scores, scale) = match params.rule {
-        Rule::Harmonic => (problem.harmonic(params.hold)?, Scale::Mass),
-        Rule::Consistency { alpha } => (problem.consistency(alpha)?, Scale::Mass),
-        Rule::Poisson => (problem.poisson()?, Scale::Difference),
-        Rule::KernelCosine => (problem.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
-        Rule::NearestInKernel => (problem.by_kernel(|k, own| 2.0 * k - own)?, Scale::Difference),
-        Rule::GreedyWalk { .. } => {
-            (table.expect("a table of walks for the greedy walk").scores(examples), Scale::Difference)
+
+    /// How much of the kernel the greedy walk sees; `None` for the other rules.
+    pub fn walk_info(&self) -> Option<WalkInfo> {
+        match &self.means {
+            Means::Walks(table) => Some(table.info()),
+            Means::Systems(_) => None,
         }
-    };
-    if scores.info.residual > params.solver.tolerance {
-        let SolveInfo { iterations, residual } = scores.info;
-        return Err(Error::SolveNotConverged { iterations, residual, tolerance: params.solver.tolerance });
     }
-    let mut probabilities = probabilities(&scores.values, scale, examples, &reached, &params.priors)?;
-    let is_held = |node: usize| params.hold == Hold::Hard && examples.get(node).is_some();
-    if let Some(shares) = &params.sizes {
-        let free: Vec<bool> = (0..n).map(|node| reached[node] && !is_held(node)).collect();
-        to_sizes(&mut probabilities, width, &free, shares)?;
-    }
-    for (node, class) in examples.iter() {
-        if is_held(node as usize) {
-            let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
-            row.fill(0.0);
-            row[class as usize] = 1.0;
+
+    /// Labels every node that an example reaches.
+    pub fn propagate(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
+        let params = self.params;
+        let (n, width) = (self.graph.n_nodes(), examples.n_classes());
+        if examples.n_nodes() != n {
+            return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
         }
+        run.stage("propagate", None)?;
+        let by_component = examples.reached(&self.components);
+        let reached: Vec<bool> =
+            self.components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();
+        let (scores, scale) = match &self.means {
+            Means::Walks(table) => (table.scores(examples), Scale::Difference),
+            Means::Systems(hierarchy) => {
+                self.refuse_without_memory(examples, run)?;
+                self.solve_rule(&Problem { of: self, hierarchy, examples, reached: &reached, run })?
+            }
+        };
+        if scores.info.residual > params.solver.tolerance {
+            let SolveInfo { iterations, residual } = scores.info;
+            return Err(Error::SolveNotConverged {
+                iterations,
+                residual,
+                tolerance: params.solver.tolerance,
+            });
+        }
+        let mut probabilities = probabilities(&scores.values, scale, examples, &reached, &params.priors)?;
+        let is_held = |node: usize| params.hold == Hold::Hard && examples.get(node).is_some();
+        if let Some(shares) = &params.sizes {
+            let free: Vec<bool> = (0..n).map(|node| reached[node] && !is_held(node)).collect();
+            to_sizes(&mut probabilities, width, &free, shares)?;
+        }
+        for (node, class) in examples.iter() {
+            if is_held(node as usize) {
+                let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
+                row.fill(0.0);
+                row[class as usize] = 1.0;
+            }
+        }
+        let decided: Vec<(u32, f64)> = probabilities.chunks_exact(width).map(best).collect();
+        Ok(Propagation {
+            labels: decided.iter().zip(&reached).map(|(best, reached)| reached.then_some(best.0)).collect(),
+            margins: decided.iter().map(|best| best.1.max(0.0)).collect(),
+            probabilities,
+            info: scores.info,
+            walk: self.walk_info(),
+            n_components: self.components.len(),
+            n_weak_edges: self.n_weak,
+        })
     }
-    let decided: Vec<(u32, f64)> = probabilities.chunks_exact(width).map(best).collect();
-    Ok(Propagation {
-        labels: decided.iter().zip(&reached).map(|(best, reached)| reached.then_some(best.0)).collect(),
-        margins: decided.iter().map(|best| best.1.max(0.0)).collect(),
-        probabilities,
-        info: scores.info,
-        n_components: components.len(),
-    })
+
+    fn solve_rule(&self, problem: &Problem<'_>) -> Result<(Scores, Scale)> {
+        Ok(match self.params.rule {
+            Rule::Consistency { alpha } => (problem.consistency(alpha)?, Scale::Mass),
+            Rule::Poisson => (problem.poisson()?, Scale::Difference),
+            Rule::KernelCosine => (problem.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
+            Rule::NearestInKernel => (problem.by_kernel(|k, own| 2.0 * k - own)?, Scale::Difference),
+            Rule::Harmonic => (problem.harmonic(self.params.hold)?, Scale::Mass),
+            Rule::GreedyWalk { .. } => unreachable!("walks need no systems"),
+        })
+    }
+
+    /// For each right-hand side: seven vectors of the iteration and its levels, scores and probabilities.
+    fn refuse_without_memory(&self, examples: &Examples, run: &Run<'_>) -> Result<()> {
+        let by_kernel = matches!(self.params.rule, Rule::KernelCosine | Rule::NearestInKernel);
+        let width = if by_kernel { examples.nodes().len() } else { examples.n_classes() } as u64;
+        let bytes = |n: usize| 8 * n as u64 * (9 * width.next_multiple_of(4) + 6);
+        let estimate = |n: usize| MemoryEstimate { stages: vec![("propagate", bytes(n))] };
+        refuse_if_over(
+            self.graph.n_nodes(),
+            run.memory_limit,
+            estimate,
+            "label fewer points, or use another rule",
+        )
+    }
 }

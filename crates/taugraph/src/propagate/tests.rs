@@ -1,6 +1,5 @@
 //! Every rule against its closed form or a naive version, on random graphs.
 
-use super::conjugate::SolveInfo;
 use super::rules::{Problem, Scores};
 use super::*;
 use crate::edges::Edges;
@@ -45,13 +44,15 @@ fn scores(
     examples: &Examples,
     rule: impl Fn(&Problem<'_>) -> Result<Scores>,
 ) -> (Vec<f64>, SolveInfo, Components) {
-    let components = Components::of_graph(graph);
-    let reached = examples.reached(&components);
+    let params = PropagateParams { solver: EXACT, ..PropagateParams::default() };
     let run = Run::new(0);
-    let problem =
-        Problem { graph, components: &components, examples, reached: &reached, solver: &EXACT, run: &run };
+    let of = Propagator::new(graph, &params, &run).unwrap();
+    let by_component = examples.reached(&of.components);
+    let reached: Vec<bool> = of.components.of_nodes().iter().map(|&c| by_component[c as usize]).collect();
+    let Means::Systems(hierarchy) = &of.means else { unreachable!("harmonic functions solve systems") };
+    let problem = Problem { of: &of, hierarchy, examples, reached: &reached, run: &run };
     let found = rule(&problem).unwrap();
-    (found.values, found.info, components)
+    (found.values, found.info, of.components.clone())
 }
 
 /// Solves a dense system by Gaussian elimination; columns of `right` beside each other.

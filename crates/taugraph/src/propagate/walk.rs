@@ -6,7 +6,6 @@
 //! to the nearest node not yet visited and ends where that is labelled. Where it moves does not depend on the labels, so
 //! one table of walks serves every set of labels.
 
-use super::Rule;
 use super::examples::Examples;
 use super::rules::Scores;
 use crate::distance::Metric;
@@ -23,6 +22,17 @@ use crate::spectral::{
 /// Marks the end of a walk.
 const END: u32 = u32::MAX;
 
+/// How much of the kernel a walk sees.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WalkInfo {
+    /// Eigenpairs of the kernel in use.
+    pub n_pairs: usize,
+    /// Eigenpairs that it has.
+    pub n_all: usize,
+    /// The largest eigenvalue of K that may be missing, relative to the largest; 0 if none is missing.
+    pub truncation: f64,
+}
+
 /// The walks from every node, without regard to labels.
 #[derive(Debug, Clone)]
 pub struct WalkTable {
@@ -33,21 +43,10 @@ pub struct WalkTable {
     /// Nodes of the walk from each node, itself first.
     walks: Vec<u32>,
     max_walk: usize,
-    is_exact: bool,
+    truncation: f64,
 }
 
 impl WalkTable {
-    /// The table that a rule needs; `None` if it needs none.
-    pub fn of_rule(graph: &SparseGraph, rule: Rule, run: &Run<'_>) -> Result<Option<Self>> {
-        match rule {
-            Rule::GreedyWalk { max_walk, pairs: None } => Self::exact(graph, max_walk, run).map(Some),
-            Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
-                Self::truncated(graph, pairs, max_walk, run).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// With all eigenpairs: memory and time of a dense eigenproblem.
     pub fn exact(graph: &SparseGraph, max_walk: usize, run: &Run<'_>) -> Result<Self> {
         let components = Components::of_graph(graph);
@@ -95,8 +94,11 @@ impl WalkTable {
         for nodes in components.nodes() {
             walk_component(&nodes, &coordinates, n_pairs, max_walk, &mut walks, run)?;
         }
+        // Eigenvalues of K are the inverses: what comes behind the last pair is at most as large as that.
+        let value = |pair: usize| found.values[components.len() + pair];
         let is_exact = n_pairs + components.len() == n;
-        Ok(Self { components, coordinates, n_pairs, walks, max_walk, is_exact })
+        let truncation = if is_exact { 0.0 } else { value(0) / value(n_pairs - 1) };
+        Ok(Self { components, coordinates, n_pairs, walks, max_walk, truncation })
     }
 
     /// S between two nodes of one component.
@@ -105,9 +107,10 @@ impl WalkTable {
         at(i).iter().zip(at(j)).map(|(a, b)| (a - b) * (a - b)).sum()
     }
 
-    /// Whether all eigenpairs were used.
-    pub fn is_exact(&self) -> bool {
-        self.is_exact
+    /// How much of the kernel is there.
+    pub fn info(&self) -> WalkInfo {
+        let n_all = self.components.of_nodes().len() - self.components.len();
+        WalkInfo { n_pairs: self.n_pairs, n_all, truncation: self.truncation }
     }
 
     /// For each node and class minus the least distance from the walk to a label of the class.
@@ -130,7 +133,7 @@ impl WalkTable {
                 }
             }
         }
-        let info = super::conjugate::SolveInfo { iterations: 0, residual: 0.0 };
+        let info = super::SolveInfo { iterations: 0, residual: 0.0 };
         Scores { values, info }
     }
 }

@@ -27,11 +27,14 @@ pub struct Community {
     pub resolutions: Vec<f64>,
     /// Partitions at each resolution.
     pub seeds: usize,
+    /// Persistence of an edge that every partition cuts: communities are coarse, so that they weaken an edge and do not
+    /// remove it.
+    pub floor: f64,
 }
 
 impl Default for Community {
     fn default() -> Self {
-        Self { resolutions: vec![1.0, 4.0], seeds: 3 }
+        Self { resolutions: vec![1.0, 4.0], seeds: 3, floor: 0.5 }
     }
 }
 
@@ -44,7 +47,8 @@ impl ConditionalQuantiles for Community {
             format!("{:?}", self.resolutions),
             "must be finite and above 0, at least one",
         )?;
-        require((1..=1000).contains(&self.seeds), "seeds", self.seeds, "must be between 1 and 1000")
+        require((1..=1000).contains(&self.seeds), "seeds", self.seeds, "must be between 1 and 1000")?;
+        require((0.0..=1.0).contains(&self.floor), "community floor", self.floor, "must be between 0 and 1")
     }
 
     fn bytes(&self, size: ProblemSize) -> u64 {
@@ -69,7 +73,8 @@ impl ConditionalQuantiles for Community {
         let together = |i: u32, j: u32| {
             partitions.iter().filter(|partition| partition[i as usize] == partition[j as usize]).count()
         };
-        let persistence = edges.map(|_, i, j| together(i, j) as f64 / partitions.len() as f64);
+        let share = |i: u32, j: u32| together(i, j) as f64 / partitions.len() as f64;
+        let persistence = edges.map(|_, i, j| self.floor + (1.0 - self.floor) * share(i, j));
         Ok(Quantiles::from_persistence(taus, persistence))
     }
 }
@@ -275,7 +280,7 @@ mod tests {
     #[test]
     fn cliques_are_found() {
         let graph = ring_of_cliques(12);
-        let community = Community { resolutions: vec![1.0], seeds: 4 };
+        let community = Community { resolutions: vec![1.0], seeds: 4, ..Community::default() };
         let expected: Vec<u32> = (0..60).map(|node| node / 5).collect();
         for partition in community.partitions(&graph, &Run::new(1)).unwrap() {
             let found = modularity(&graph, &partition, 1.0);
@@ -283,7 +288,7 @@ mod tests {
             assert!(found >= modularity(&graph, &expected, 1.0) - 0.02, "{found}");
             assert!((0..60).all(|node| partition[node] == partition[node / 5 * 5]));
         }
-        let finer = Community { resolutions: vec![4.0], seeds: 1 };
+        let finer = Community { resolutions: vec![4.0], seeds: 1, ..Community::default() };
         assert_eq!(finer.partitions(&graph, &Run::new(1)).unwrap()[0], expected);
     }
 

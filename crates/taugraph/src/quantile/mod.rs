@@ -16,6 +16,7 @@ mod neighborhood;
 mod network;
 mod optimize;
 mod overlap;
+mod together;
 
 pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
@@ -27,6 +28,11 @@ pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
 pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
 pub use overlap::Overlap;
+pub use together::Together;
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
 
 use crate::affinity::Similarities;
 use crate::error::{Error, Result};
@@ -100,6 +106,8 @@ pub enum Estimator {
     Overlap(Overlap),
     /// Common communities of the edge's ends.
     Community(Community),
+    /// Several of them: the product of their persistences.
+    Together(Together),
     /// Control: Ŵ_τ = W at every τ.
     Identity(Identity),
     /// Control: every candidate persists at every τ.
@@ -115,6 +123,7 @@ impl Estimator {
             Estimator::Factorization(estimator) => estimator,
             Estimator::Overlap(estimator) => estimator,
             Estimator::Community(estimator) => estimator,
+            Estimator::Together(estimator) => estimator,
             Estimator::Identity(estimator) => estimator,
             Estimator::Certain(estimator) => estimator,
         }
@@ -179,6 +188,25 @@ impl Quantiles {
             persistence: Some(persistence),
             training: Vec::new(),
             crossing_rate: None,
+        }
+    }
+
+    /// τ̂ of each of `n_edges` edges: the highest τ at which Ŵ_τ exceeds the threshold, 0 if it does not at the lowest; or
+    /// what the estimator knows of it.
+    pub(crate) fn persistence(&self, n_edges: usize, threshold: f64) -> Cow<'_, [f64]> {
+        let taus = self.taus.values();
+        match (&self.persistence, &self.reconstructions) {
+            (Some(known), _) => Cow::Borrowed(known),
+            (None, Some(values)) => values
+                .par_chunks_exact(taus.len())
+                .map(|of_edge| match of_edge.iter().rposition(|&value| value > threshold) {
+                    // What is absent at the lowest τ is absent, also if quantiles that cross bring it back.
+                    Some(t) if of_edge[0] > threshold => taus[t],
+                    _ => 0.0,
+                })
+                .collect::<Vec<f64>>()
+                .into(),
+            (None, None) => vec![0.0; n_edges].into(),
         }
     }
 }

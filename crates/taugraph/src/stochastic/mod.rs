@@ -58,18 +58,7 @@ impl StochasticGraph {
     /// 0 if it is absent at the lowest; where the estimator knows the persistence itself, the edge is present at τ < τ̂.
     pub fn new(edges: Edges, quantiles: &Quantiles, threshold: f64, probability: Probability) -> Self {
         let taus = quantiles.taus.values();
-        let persistence: Vec<f64> = match (&quantiles.persistence, &quantiles.reconstructions) {
-            (Some(known), _) => known.clone(),
-            (None, Some(values)) => values
-                .par_chunks_exact(taus.len())
-                .map(|of_edge| match of_edge.iter().rposition(|&value| value > threshold) {
-                    // What is absent at the lowest τ is absent, also if quantiles that cross bring it back.
-                    Some(t) if of_edge[0] > threshold => taus[t],
-                    _ => 0.0,
-                })
-                .collect(),
-            (None, None) => vec![0.0; edges.len()],
-        };
+        let persistence = quantiles.persistence(edges.len(), threshold).into_owned();
         let open_ended = quantiles.persistence.is_some();
         let counts: Vec<usize> = match &quantiles.reconstructions {
             Some(values) if !open_ended => (0..taus.len())

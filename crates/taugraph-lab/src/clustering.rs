@@ -1,6 +1,4 @@
-//! Prints docs/RESULTS.md: every method on the synthetic sets, 20 fixed seeds, means with spreads.
-//!
-//!     make results
+//! Spectral clustering of synthetic points: every method, 20 fixed seeds, means with spreads.
 
 use std::time::Instant;
 
@@ -16,6 +14,9 @@ use taugraph::points::{PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::robust_graph;
 use taugraph::scale::FirstScale;
+
+use crate::data::Error;
+use crate::statistics::{deviation, mean, paired};
 
 const SEEDS: u64 = 20;
 
@@ -82,29 +83,6 @@ fn score(cell: &Cell, preset: Preset, seed: u64) -> Result<(f64, bool)> {
     Ok((nmi(&data.labels, &labels)?, robust.stochastic.has_flat_decay()))
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn deviation(values: &[f64]) -> f64 {
-    let center = mean(values);
-    (values.iter().map(|v| (v - center).powi(2)).sum::<f64>() / (values.len() - 1) as f64).sqrt()
-}
-
-/// Mean difference with wins, ties and losses of the first.
-fn paired(name: &str, a: &[f64], b: &[f64]) -> String {
-    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-    let count = |holds: fn(f64) -> bool| differences.iter().filter(|d| holds(**d)).count();
-    format!(
-        "| {name} | {:+.3} ± {:.3} | {} / {} / {} |",
-        mean(&differences),
-        deviation(&differences) / (differences.len() as f64).sqrt(),
-        count(|d| d > 1e-9),
-        count(|d| d.abs() <= 1e-9),
-        count(|d| d < -1e-9)
-    )
-}
-
 /// Twenty seeds can flatter: the quick methods once more on others.
 fn other_seeds() -> Result<()> {
     let quick = [
@@ -114,7 +92,7 @@ fn other_seeds() -> Result<()> {
         Preset::RobustMean,
         Preset::CertainControl,
     ];
-    println!("\n## The same on 60 other seeds (1000 to 1059)\n");
+    println!("\n### The same on 60 other seeds (1000 to 1059)\n");
     println!("Twenty seeds can flatter. Without `paper`, which is slow.\n");
     println!("| | {} |", quick.map(Preset::name).join(" | "));
     println!("|---|{}", "---|".repeat(quick.len()));
@@ -135,9 +113,9 @@ fn other_seeds() -> Result<()> {
     Ok(())
 }
 
-fn main() -> Result<()> {
-    println!("# Results on synthetic points\n");
-    println!("Made by `make results`; nothing here is typed by hand.\n");
+/// The part of the results about clustering.
+pub fn print() -> std::result::Result<(), Error> {
+    println!("## Clustering of synthetic points\n");
     println!(
         "NMI of spectral clustering with the true number of clusters, mean ± standard deviation over the {SEEDS} fixed \
          seeds 0 to {}. Columns are z-scored. `threshold-control` is `paper` without any quantile (affinities above \
@@ -149,7 +127,7 @@ fn main() -> Result<()> {
     let mut seconds = vec![0.0; METHODS.len()];
     let mut flat = (0, 0);
     for (title, cells) in cells() {
-        println!("\n## {title}\n");
+        println!("\n### {title}\n");
         println!("| | {} |", METHODS.map(Preset::name).join(" | "));
         println!("|---|{}", "---|".repeat(METHODS.len()));
         for cell in cells {
@@ -173,7 +151,7 @@ fn main() -> Result<()> {
         }
     }
     other_seeds()?;
-    println!("\n## What each step adds\n");
+    println!("\n### What each step adds\n");
     println!(
         "Paired over all cells and seeds above ({} runs each); ± is the standard error.\n",
         all[0].len()
@@ -189,7 +167,7 @@ fn main() -> Result<()> {
         (Preset::Paper, Preset::LocalScaling),
         (Preset::Robust, Preset::Paper),
     ] {
-        println!("{}", paired(&format!("`{}` − `{}`", a.name(), b.name()), of(a), of(b)));
+        println!("| `{}` − `{}` | {}", a.name(), b.name(), paired(of(a), of(b), 3));
     }
     println!(
         "\nIn {} of the {} runs of `paper` the decay was flat: every edge got probability δ, so that its quantiles told \

@@ -1,0 +1,37 @@
+//! Means with their spreads, and comparisons in pairs.
+
+/// Mean.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Standard deviation, over n − 1.
+pub fn deviation(values: &[f64]) -> f64 {
+    let center = mean(values);
+    (values.iter().map(|v| (v - center).powi(2)).sum::<f64>() / (values.len() - 1) as f64).sqrt()
+}
+
+/// Mean difference with its standard error, and wins, ties and losses of the first: the end of a table's row.
+pub fn paired(a: &[f64], b: &[f64], digits: usize) -> String {
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let count = |holds: fn(f64) -> bool| differences.iter().filter(|d| holds(**d)).count();
+    format!(
+        "{:+.digits$} ± {:.digits$} | {} / {} / {} |",
+        mean(&differences),
+        deviation(&differences) / (differences.len() as f64).sqrt(),
+        count(|d| d > 1e-9),
+        count(|d| d.abs() <= 1e-9),
+        count(|d| d < -1e-9)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand() {
+        assert_eq!((mean(&[1.0, 2.0, 6.0]), deviation(&[1.0, 3.0])), (3.0, 2f64.sqrt()));
+        assert_eq!(paired(&[1.0, 2.0, 3.0], &[0.0, 2.0, 4.0], 2), "+0.00 ± 0.58 | 1 / 1 / 1 |");
+    }
+}

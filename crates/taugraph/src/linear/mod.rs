@@ -1,0 +1,202 @@
+//! Linear systems on a graph, (L + E)·x = b with L = D − W and a diagonal E ≥ 0, some nodes held at 0; several
+//! right-hand sides at once.
+//!
+//! Conjugate gradients, preconditioned by multigrid: nodes that hang together strongly are merged, the merged ones again,
+//! until a few remain, and every merger corrects what the nodes cannot settle among themselves. What merges with what
+//! depends on the graph alone, so that one [`Hierarchy`] serves every set of labels.
+
+mod conjugate;
+mod hierarchy;
+mod multigrid;
+
+pub use conjugate::SolveInfo;
+pub(crate) use hierarchy::Hierarchy;
+
+use crate::error::Result;
+use crate::graph::Components;
+use crate::progress::Run;
+use multigrid::Multigrid;
+
+/// Precision of the linear systems.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Solver {
+    /// Residual relative to the right-hand side, both measured in units of the degrees.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, max_iterations: 1000 }
+    }
+}
+
+/// What is added to the Laplacian so that the system can be solved.
+pub(crate) enum Ground<'a> {
+    /// Nothing: right-hand sides are freed of their mean in every component, and solutions are known up to a constant there.
+    None(&'a Components),
+    /// Some nodes are held at 0, and every node has an entry of E. Each component needs one of the two.
+    Some {
+        /// Whether a node is held.
+        held: &'a [bool],
+        /// E.
+        extra: &'a [f64],
+    },
+}
+
+/// Solves for `width` right-hand sides, node by node, from zero until each residual is below the tolerance.
+pub(crate) fn solve(
+    hierarchy: &Hierarchy,
+    ground: &Ground<'_>,
+    right: &[f64],
+    width: usize,
+    solver: &Solver,
+    run: &Run<'_>,
+) -> Result<(Vec<f64>, SolveInfo)> {
+    let multigrid = match ground {
+        Ground::None(_) => Multigrid::new(hierarchy, None, None),
+        Ground::Some { held, extra } => Multigrid::new(hierarchy, Some(held), Some(extra)),
+    };
+    // Right-hand sides in whole lanes: the last ones are empty.
+    let padded = width.next_multiple_of(multigrid::LANES);
+    let mut r = vec![0.0; hierarchy.order().len() * padded];
+    for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
+        row[..width].copy_from_slice(&right[node as usize * width..(node as usize + 1) * width]);
+        if multigrid.is_held(node as usize) {
+            row.fill(0.0);
+        }
+    }
+    if let Ground::None(components) = ground {
+        remove_means(&mut r, padded, components, hierarchy.order());
+    }
+    let (x, info) = conjugate::solve(&multigrid, r, padded, solver, run)?;
+    let mut values = vec![0.0; right.len()];
+    for (row, &node) in x.chunks_exact(padded).zip(hierarchy.order()) {
+        values[node as usize * width..(node as usize + 1) * width].copy_from_slice(&row[..width]);
+    }
+    Ok((values, info))
+}
+
+/// Subtracts in each component the mean over its nodes.
+fn remove_means(x: &mut [f64], width: usize, components: &Components, order: &[u32]) {
+    let mut sums = vec![0.0; components.len() * width];
+    let component = |node: u32| components.of_nodes()[node as usize] as usize;
+    for (row, &node) in x.chunks_exact(width).zip(order) {
+        let sums = &mut sums[component(node) * width..(component(node) + 1) * width];
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    for (row, &node) in x.chunks_exact_mut(width).zip(order) {
+        let size = components.sizes()[component(node)] as f64;
+        let sums = &sums[component(node) * width..(component(node) + 1) * width];
+        row.iter_mut().zip(sums).for_each(|(x, sum)| *x -= sum / size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+    use crate::graph::SparseGraph;
+    use crate::random::{Draws, Stage, Stream};
+
+    fn graph(n: usize, edges: &[(u32, u32, f64)]) -> SparseGraph {
+        let frame = Edges::from_pairs(n, edges.iter().map(|&(i, j, _)| (i, j))).unwrap();
+        let mut weights = vec![0.0; frame.len()];
+        for &(i, j, weight) in edges {
+            weights[frame.find(i.min(j), i.max(j)).unwrap()] = weight;
+        }
+        SparseGraph::from_edges(&frame, &weights).unwrap()
+    }
+
+    fn draws(seed: u64) -> Draws {
+        Stream::new(seed, Stage::Generator).at(0, 0)
+    }
+
+    /// Several components of random edges, weights over seven orders of magnitude, and nodes without any.
+    fn uneven(seed: u64) -> SparseGraph {
+        let mut draws = draws(seed);
+        let mut edges = Vec::new();
+        for (first, size) in [(0, 400), (400, 90), (490, 3), (493, 1), (494, 150)] {
+            for i in 1..size {
+                let weight = 10f64.powf(-7.0 * draws.uniform());
+                edges.push((first + i as u32, first + draws.below(i) as u32, weight));
+                edges.push((first + i as u32, first + draws.below(i) as u32, draws.uniform()));
+            }
+        }
+        graph(650, &edges)
+    }
+
+    const EXACT: Solver = Solver { tolerance: 1e-12, max_iterations: 1000 };
+
+    /// Largest entry of (L + E)·x − b over the nodes that are not held, relative to the largest of b.
+    fn error(graph: &SparseGraph, held: &[bool], extra: &[f64], x: &[f64], b: &[f64]) -> f64 {
+        let degrees = graph.degrees();
+        let of = |i: usize| {
+            let sum: f64 = graph.row(i).map(|(j, weight)| weight * x[j as usize]).sum();
+            (degrees[i] + extra[i]) * x[i] - sum - b[i]
+        };
+        let largest = b.iter().fold(0.0f64, |most, b| most.max(b.abs()));
+        (0..b.len()).filter(|&i| !held[i]).map(|i| of(i).abs() / largest).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn grounded_systems_are_solved() {
+        for seed in 0..4 {
+            let graph = uneven(seed);
+            let n = graph.n_nodes();
+            let mut draws = draws(100 + seed);
+            // Every component holds its first node; in the second half of the cases it has a spring instead.
+            let firsts = [0, 400, 490, 493, 494, 644];
+            let is_first = |i: usize| firsts.contains(&i) || i > 643;
+            let held: Vec<bool> = (0..n).map(|i| seed < 2 && is_first(i)).collect();
+            let extra: Vec<f64> = (0..n).map(|i| if seed >= 2 && is_first(i) { 0.5 } else { 0.0 }).collect();
+            let b: Vec<f64> = (0..n).map(|_| draws.uniform()).collect();
+            let ground = Ground::Some { held: &held, extra: &extra };
+            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &EXACT, &Run::new(0)).unwrap();
+            assert!(info.residual <= 1e-12 && info.iterations < 100, "{info:?}");
+            assert!(error(&graph, &held, &extra, &x, &b) < 1e-9);
+            assert!((0..n).all(|i| !held[i] || x[i] == 0.0));
+        }
+    }
+
+    #[test]
+    fn free_systems_are_solved_up_to_constants() {
+        let graph = uneven(7);
+        let n = graph.n_nodes();
+        let components = Components::of_graph(&graph);
+        let mut draws = draws(9);
+        let right: Vec<f64> = (0..5 * n).map(|_| draws.uniform()).collect();
+        let ground = Ground::None(&components);
+        let (x, info) = solve(&Hierarchy::new(&graph), &ground, &right, 5, &EXACT, &Run::new(0)).unwrap();
+        assert!(info.residual <= 1e-12 && info.iterations < 100, "{info:?}");
+        let mut centered = right.clone();
+        let identity: Vec<u32> = (0..n as u32).collect();
+        remove_means(&mut centered, 5, &components, &identity);
+        for column in 0..5 {
+            let of =
+                |values: &[f64]| -> Vec<f64> { values.iter().skip(column).step_by(5).copied().collect() };
+            let (held, extra) = (vec![false; n], vec![0.0; n]);
+            assert!(error(&graph, &held, &extra, &of(&x), &of(&centered)) < 1e-9);
+        }
+    }
+
+    /// Where the diagonal alone would take thousands of iterations.
+    #[test]
+    fn long_and_lopsided_graphs_take_few_iterations() {
+        let n = 20_000u32;
+        let path: Vec<_> = (1..n).map(|i| (i - 1, i, 1.0)).collect();
+        let star: Vec<_> = (1..n).map(|i| (0, i, 1.0)).collect();
+        for (edges, most) in [(path, 120), (star, 10)] {
+            let graph = graph(n as usize, &edges);
+            let mut held = vec![false; n as usize];
+            held[n as usize / 2] = true;
+            let (extra, b) = (vec![0.0; n as usize], vec![1.0; n as usize]);
+            let ground = Ground::Some { held: &held, extra: &extra };
+            let solver = Solver { tolerance: 1e-8, max_iterations: 10_000 };
+            let (_, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &Run::new(0)).unwrap();
+            assert!(info.iterations < most, "{info:?}");
+        }
+    }
+}
