@@ -11,10 +11,11 @@ test: $(VENV)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
 
-## Times and memory beside numpy, scipy and scikit-learn; writes docs/PERFORMANCE.md.
+## Times and memory beside the peers; writes docs/PERFORMANCE.md. SECTIONS="labels paper" runs only some.
 bench: $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/bench-requirements.txt
 	cargo build --release --package taugraph --package taugraph-io --examples
-	$(PYTHON) scripts/bench.py
+	$(PYTHON) scripts/bench.py $(SECTIONS)
 
 ## Quality over fixed seeds, controls beside it; writes docs/RESULTS.md. Real tables come from TAUGRAPH_DATA.
 results:

@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse.csgraph
 import sklearn.datasets
 from scipy.optimize import linear_sum_assignment
 from sklearn import decomposition, impute, metrics, neighbors, preprocessing
@@ -68,6 +69,20 @@ def eigen_cases():
     write("eigen.txt", rows)
 
 
+def kernel_cases():
+    """Edges of a connected graph as i j w triples on a line; K = pinv(L_sym) row by row."""
+    points, _ = sklearn.datasets.make_moons(60, noise=0.1, random_state=2)
+    graph = neighbors.kneighbors_graph(points, 7, mode="distance")
+    graph.data = np.exp(-(graph.data**2) / np.median(graph.data) ** 2)
+    dense = graph.maximum(graph.T).toarray()
+    assert scipy.sparse.csgraph.connected_components(dense)[0] == 1
+    half = 1 / np.sqrt(dense.sum(axis=1))
+    i, j = np.nonzero(np.triu(dense))
+    triples = [v for a, b in zip(i, j) for v in (a, b, np.float64(dense[a, b]))]
+    kernel = np.linalg.pinv(np.eye(len(dense)) - half[:, None] * dense * half, hermitian=True)
+    write("kernel.txt", [line(triples), line(kernel.ravel())])
+
+
 def preparation_cases():
     """A table with missing cells, then what the scalers of scikit-learn make of it, then PCA variances."""
     rng = np.random.default_rng(3)
@@ -100,5 +115,6 @@ if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     metric_cases()
     eigen_cases()
+    kernel_cases()
     preparation_cases()
     neighbor_cases()

@@ -6,6 +6,9 @@
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
 //!     bench autoencoder N RANK BATCH EPOCHS   time of an epoch
 //!     bench cluster FILE PRESET CLUSTERS      time, peak memory and NMI of the whole pipeline
+//!     bench pca FILE D OUT                    the points in their principal components, as FILE
+//!     bench labels FILE GRAPH RULE DRAWS      labels from examples; DRAWS has the rows of one draw on each line; GRAPH is
+//!                                             plain, robust or communities
 //!
 //! Every line it prints is `key value`.
 
@@ -21,10 +24,11 @@ use taugraph::graph::SparseGraph;
 use taugraph::labels::Labels;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{Space, nearest_neighbors};
-use taugraph::params::Preset;
-use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::params::{GraphParams, Preset};
+use taugraph::points::{Points, PreparationParams, prepare, principal_components};
 use taugraph::progress::Run;
-use taugraph::quantile::{AutoEncoder, Estimator, Optimizer, Taus};
+use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
 use taugraph::robust::{memory_estimate, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
@@ -63,6 +67,17 @@ fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
+}
+
+fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
+    let robust = Preset::Robust.params();
+    let parts = vec![robust.estimator.clone(), Estimator::Community(Community::default())];
+    match name {
+        "plain" => Ok(Preset::CertainControl.params()),
+        "robust" => Ok(robust),
+        "communities" => Ok(GraphParams { estimator: Estimator::Together(Together(parts)), ..robust }),
+        _ => Err(format!("no graph is called {name}").into()),
+    }
 }
 
 fn main() -> Outcome {
@@ -183,11 +198,49 @@ fn main() -> Outcome {
             // The graph is still there while it is clustered.
             println!("estimated_bytes {}", of_graph + of_clusters);
             println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
-            println!(
-                "components {}\nsolver {:?}",
-                robust.components.len(),
-                found.embedding.and_then(|e| e.info.solver)
-            );
+            let solver = found.embedding.and_then(|e| e.info.solver);
+            let solver = solver.map_or("none".to_string(), |solver| format!("{solver:?}"));
+            println!("components {}\nsolver {solver}", robust.components.len());
+            Ok(())
+        }
+        ["pca", file, d, out] => {
+            let data = read_points(file)?;
+            let start = Instant::now();
+            let (points, _) = principal_components(&data.points, d.parse()?, &run)?;
+            println!("seconds {}", start.elapsed().as_secs_f64());
+            let size = [points.len() as f64, points.n_columns() as f64];
+            let labels = data.labels.iter().map(|&label| f64::from(label));
+            write(out, size.into_iter().chain(points.values().iter().copied()).chain(labels))
+        }
+        ["labels", file, graph, rule, draws] => {
+            let data = read_points(file)?;
+            let start = Instant::now();
+            let space = Space::from_points(data.points, Metric::Euclidean)?;
+            let robust = robust_graph(&space, &label_graph(graph)?.check()?, &run)?;
+            println!("graph_seconds {}", start.elapsed().as_secs_f64());
+            let rule = match rule {
+                "harmonic" => Rule::Harmonic,
+                "poisson" => Rule::Poisson,
+                _ => return Err(format!("no rule is called {rule}").into()),
+            };
+            let params = PropagateParams { rule, ..PropagateParams::default() };
+            let start = Instant::now();
+            let propagator = Propagator::new(&robust.graph, &params, &run)?;
+            println!("hierarchy_seconds {}", start.elapsed().as_secs_f64());
+            let nodes = robust.duplicates.node_of_row();
+            for line in fs::read_to_string(draws)?.lines() {
+                let rows: Vec<usize> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+                let mut given = vec![None; robust.graph.n_nodes()];
+                rows.iter().for_each(|&row| given[nodes[row] as usize] = Some(data.labels[row]));
+                let start = Instant::now();
+                let found = propagator.propagate(&Examples::new(given, data.labels.n_classes())?, &run)?;
+                let seconds = start.elapsed().as_secs_f64();
+                let found = robust.duplicates.restore(&found.labels);
+                let is_right = |row: &usize| found[*row] == Some(data.labels[*row]);
+                let right = (0..found.len()).filter(|row| is_right(row) && !rows.contains(row)).count();
+                println!("draw {seconds} {}", right as f64 / (found.len() - rows.len()) as f64);
+            }
+            println!("peak_bytes {}", peak_memory());
             Ok(())
         }
         _ => Err("see the top of examples/bench.rs".into()),

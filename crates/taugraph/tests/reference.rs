@@ -7,6 +7,7 @@ use taugraph::metrics;
 use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::points::{Points, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
+use taugraph::propagate::WalkTable;
 use taugraph::spectral::{
     EigenParams, EigenSolver, Laplacian, LaplacianKind, SolverChoice, smallest_eigenpairs,
 };
@@ -17,6 +18,14 @@ fn numbers(line: &str) -> Vec<f64> {
 
 fn ids(line: &str) -> Vec<u32> {
     line.split_whitespace().map(|word| word.parse().expect("a whole number")).collect()
+}
+
+/// A graph of `n` nodes from a line of i j w triples.
+fn graph_of(line: &str, n: usize) -> SparseGraph {
+    let triples = numbers(line);
+    let edges = Edges::from_pairs(n, triples.chunks_exact(3).map(|t| (t[0] as u32, t[1] as u32))).unwrap();
+    let weights: Vec<f64> = triples.chunks_exact(3).map(|t| t[2]).collect();
+    SparseGraph::from_edges(&edges, &weights).unwrap()
 }
 
 fn assert_close(own: &[f64], expected: &[f64], tolerance: f64, what: &str) {
@@ -46,12 +55,8 @@ fn metrics_equal_scikit_learn() {
 fn eigenvalues_equal_scipy_with_every_solver() {
     let lines: Vec<&str> = include_str!("reference/eigen.txt").lines().collect();
     for (case, lines) in lines.chunks_exact(3).enumerate() {
-        let triples = numbers(lines[0]);
         let expected = [numbers(lines[1]), numbers(lines[2])];
-        let pairs = triples.chunks_exact(3).map(|t| (t[0] as u32, t[1] as u32));
-        let edges = Edges::from_pairs(expected[0].len(), pairs).unwrap();
-        let weights: Vec<f64> = triples.chunks_exact(3).map(|t| t[2]).collect();
-        let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
+        let graph = graph_of(lines[0], expected[0].len());
         for (kind, expected) in
             [LaplacianKind::Symmetric, LaplacianKind::Unnormalized].into_iter().zip(&expected)
         {
@@ -67,6 +72,19 @@ fn eigenvalues_equal_scipy_with_every_solver() {
             }
         }
     }
+}
+
+/// S_ij = K_ii + K_jj − 2·K_ij with numpy's pseudo-inverse of a connected graph.
+#[test]
+fn the_kernel_equals_the_pseudo_inverse() {
+    let mut lines = include_str!("reference/kernel.txt").lines();
+    let (graph, kernel) = (graph_of(lines.next().unwrap(), 60), numbers(lines.next().unwrap()));
+    let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
+    let pairs = (0..60).flat_map(|i| (0..60).map(move |j| (i, j)));
+    let own: Vec<f64> = pairs.clone().map(|(i, j)| table.kernel_distance(i, j)).collect();
+    let k = |i: usize, j: usize| kernel[i * 60 + j];
+    let expected: Vec<f64> = pairs.map(|(i, j)| k(i, i) + k(j, j) - 2.0 * k(i, j)).collect();
+    assert_close(&own, &expected, 1e-9, "kernel distances");
 }
 
 #[test]

@@ -101,8 +101,13 @@ impl WalkTable {
         Ok(Self { components, coordinates, n_pairs, walks, max_walk, truncation })
     }
 
-    /// S between two nodes of one component.
-    pub(super) fn distance(&self, i: usize, j: usize) -> f64 {
+    /// S between two nodes: the distance of the kernel, infinite across components.
+    pub fn kernel_distance(&self, i: usize, j: usize) -> f64 {
+        let of = self.components.of_nodes();
+        if of[i] == of[j] { self.distance(i, j) } else { f64::INFINITY }
+    }
+
+    fn distance(&self, i: usize, j: usize) -> f64 {
         let at = |node: usize| &self.coordinates[node * self.n_pairs..(node + 1) * self.n_pairs];
         at(i).iter().zip(at(j)).map(|(a, b)| (a - b) * (a - b)).sum()
     }
