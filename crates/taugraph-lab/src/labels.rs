@@ -203,3 +203,32 @@ fn print_persistences(folder: &std::path::Path) -> Result<(), Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// A slice of the table: two real sets, two graphs, two rules.
+    #[test]
+    fn real_sets_give_the_figures_of_the_table() {
+        let Some(folder) = folder() else {
+            let note = b"skipped: real_sets_give_the_figures_of_the_table needs TAUGRAPH_DATA\n";
+            std::io::stderr().write_all(note).expect("standard error takes a line");
+            return;
+        };
+        let graphs = graphs();
+        for (name, expected) in [("Breast Cancer", 0.93), ("Kidney Disease", 0.93)] {
+            let (_, file, ..) = LABEL_SETS.into_iter().find(|set| set.0 == name).expect("it is listed");
+            let set = tidy_set(&folder, name, file).unwrap();
+            for graph in [&graphs[1], &graphs[2]] {
+                let robust = build(&set, graph).unwrap();
+                for rule in [Rule::Poisson, Rule::Harmonic] {
+                    let found = mean(&try_rule(&set, &robust, rule).unwrap().balanced);
+                    assert!((found - expected).abs() < 0.03, "{name}, {}, {rule:?}: {found}", graph.name);
+                }
+            }
+        }
+    }
+}

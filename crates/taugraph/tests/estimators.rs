@@ -11,7 +11,7 @@ use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     Activation, AutoEncoder, Biases, Certain, Community, DecoderWeights, Estimator, Factorization, Identity,
     Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic,
-    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, crossing_rate,
+    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, Together, crossing_rate,
 };
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
 
@@ -65,6 +65,12 @@ fn as_they_come() -> AutoEncoder {
     AutoEncoder { non_crossing: NonCrossing::Leave, ..AutoEncoder::default() }
 }
 
+/// One that knows the persistence and one that has it from reconstructions.
+fn together() -> Estimator {
+    let parts = [Estimator::Overlap(Overlap { pool: 10 }), Estimator::Identity(Identity)];
+    Estimator::Together(Together(parts.to_vec()))
+}
+
 fn every_estimator() -> Vec<Estimator> {
     let net = quick_net;
     vec![
@@ -93,6 +99,7 @@ fn every_estimator() -> Vec<Estimator> {
         Estimator::Factorization(Factorization { rank: 12, ..Default::default() }),
         Estimator::Overlap(Overlap { pool: 10 }),
         Estimator::Community(Community::default()),
+        together(),
         Estimator::Identity(Identity),
         Estimator::Certain(Certain),
     ]
@@ -125,6 +132,24 @@ fn the_contract_holds_for_every_estimator_on_all_and_on_sparse_candidates() {
             assert!(estimator.as_dyn().bytes(size) >= 8 * edges.len() as u64);
         }
     }
+}
+
+/// Together they persist by the product: of shared neighbours, and of 0.8 where the similarity exceeds 0.2 at every τ.
+#[test]
+fn persistences_multiply() {
+    let problem = Problem::new(80);
+    let taus = Taus::new(vec![0.2, 0.5, 0.8]).unwrap();
+    let edges = problem.sparse();
+    let (of_both, similarities) = problem.estimate(&edges, &together(), &taus).unwrap();
+    let overlap = Estimator::Overlap(Overlap { pool: 10 });
+    let shared = problem.estimate(&edges, &overlap, &taus).unwrap().0.persistence.unwrap();
+    let both = of_both.persistence.unwrap();
+    assert!(similarities.iter().any(|&w| w > 0.2) && similarities.iter().any(|&w| w <= 0.2));
+    for ((both, shared), similarity) in both.iter().zip(shared).zip(similarities) {
+        assert_eq!(*both, shared * if similarity > 0.2 { 0.8 } else { 0.0 });
+    }
+    let none = Estimator::Together(Together(Vec::new()));
+    assert!(matches!(none.as_dyn().check(), Err(Error::Parameter { .. })));
 }
 
 #[test]
