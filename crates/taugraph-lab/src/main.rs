@@ -6,12 +6,9 @@
 //! interface. The real points are in the folder that the environment variable TAUGRAPH_DATA names; without it their
 //! tables say that they were skipped.
 
-mod clustering;
-mod data;
-mod labels;
-mod statistics;
-
 use std::process::ExitCode;
+
+use taugraph_lab::{clustering, labels};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -233,8 +233,6 @@ fn the_walk_equals_the_naive_one() {
         let graph = random_graph(&[14, 6, 1, 2], seed);
         let n = graph.n_nodes();
         let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
-        let components = Components::of_graph(&graph);
-        let of = components.of_nodes();
         let s: Vec<Vec<f64>> =
             (0..n).map(|i| (0..n).map(|j| table.kernel_distance(i, j)).collect()).collect();
         for draw in 0..10 {
