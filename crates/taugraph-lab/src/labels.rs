@@ -147,6 +147,7 @@ fn print_rules(folder: &std::path::Path) -> Result<(), Error> {
 }
 
 fn print_persistences(folder: &std::path::Path) -> Result<(), Error> {
+    println!("\nHow to read this: docs/decisions/0011.");
     println!("\n### What each kind of persistence adds\n");
     println!(
         "Harmonic functions on the same 15-NN candidates, weights times a power of the persistence; balanced accuracy in \
