@@ -1,11 +1,12 @@
 //! Propagation as users meet it: moons, unreachable points, priors, sizes, soft examples, threads.
 
 use taugraph::distance::Metric;
+use taugraph::edges::Symmetrize;
 use taugraph::generators::{LabeledPoints, moons, uneven_blobs};
 use taugraph::graph::SparseGraph;
 use taugraph::metrics::accuracy;
 use taugraph::neighbors::{Space, neighbors_of_new};
-use taugraph::params::{GraphParams, LinkComponents, Preset};
+use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::propagate::{
@@ -183,6 +184,45 @@ fn unconverged_systems_are_errors() {
     let params = PropagateParams { solver, ..Default::default() };
     let error = propagate(&graph, &one_each(&data), &params, &Run::new(0)).unwrap_err();
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
+}
+
+/// The closed form over all pairs gives what a system for each pair gives; with copies, and in pieces.
+#[test]
+fn all_pairs_at_once_equal_pair_by_pair() {
+    let data = moons(40, 0.1, 3).unwrap();
+    // Rows 0 to 4 once more, the last of them with the other label.
+    let mut values = data.points.values().to_vec();
+    values.extend_from_slice(&data.points.values()[..10]);
+    let mut classes: Vec<u32> = data.labels.to_vec();
+    classes.extend_from_slice(&data.labels[..5]);
+    classes[44] = 1 - classes[44];
+    let labels = taugraph::labels::Labels::new(classes, 2).unwrap();
+    let space = Space::from_points(Points::new(values, 2).unwrap(), Metric::Euclidean).unwrap();
+    for (k, link_components) in [(15, LinkComponents::Weakly), (3, LinkComponents::No)] {
+        let candidates = CandidatePairs::Neighbors { k, symmetrize: Symmetrize::Union };
+        let params = GraphParams { candidates, link_components, ..Preset::Robust.params() };
+        let robust = robust_graph(&space, &params.check().unwrap(), &Run::new(0)).unwrap();
+        let nodes = robust.duplicates.node_of_row();
+        let params = PropagateParams::default();
+        let found = evaluate(&robust.graph, nodes, &labels, &params, Trials::AllPairs, &Run::new(0)).unwrap();
+        let mut expected = Vec::new();
+        for first in (0..45).filter(|&row| labels[row] == 0) {
+            for second in (0..45).filter(|&row| labels[row] == 1 && nodes[row] != nodes[first]) {
+                let mut given = vec![None; robust.graph.n_nodes()];
+                (given[nodes[first] as usize], given[nodes[second] as usize]) = (Some(0), Some(1));
+                let examples = Examples::new(given, 2).unwrap();
+                let spread = propagate(&robust.graph, &examples, &params, &Run::new(0)).unwrap();
+                let others = (0..45).filter(|row| ![first, second].contains(row));
+                let is_right = |row: &usize| spread.labels[nodes[*row] as usize] == Some(labels[*row]);
+                expected.push(others.filter(is_right).count() as f64 / 43.0);
+            }
+        }
+        let mut accuracies = found.accuracies.clone();
+        assert_eq!(accuracies.len(), expected.len());
+        accuracies.sort_by(f64::total_cmp);
+        expected.sort_by(f64::total_cmp);
+        assert!(accuracies.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "k = {k}");
+    }
 }
 
 /// All pairs of two classes are the exact expectation; random trials come close to it.

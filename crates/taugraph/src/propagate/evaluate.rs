@@ -1,6 +1,9 @@
 //! How well labels spread from one example of each class: over random draws, or over all pairs of examples of two classes.
 
-use super::{Examples, PropagateParams, Propagator, WalkInfo};
+use rayon::prelude::*;
+
+use super::all_pairs::harmonic_scores;
+use super::{Examples, PropagateParams, Propagator, WalkInfo, without_weak_edges};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -32,6 +35,36 @@ pub struct Evaluation {
     pub walk: Option<WalkInfo>,
 }
 
+/// Rows of one trial, by class: all that count, and those that are right.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Score {
+    of_classes: Vec<(usize, usize)>,
+}
+
+impl Score {
+    /// Counts rows of a class.
+    pub fn add(&mut self, class: usize, count: usize, is_right: bool) {
+        if self.of_classes.len() <= class {
+            self.of_classes.resize(class + 1, (0, 0));
+        }
+        let (all, right) = &mut self.of_classes[class];
+        *all += count;
+        *right += if is_right { count } else { 0 };
+    }
+
+    fn accuracy(&self) -> f64 {
+        let sum = |part: fn(&(usize, usize)) -> usize| self.of_classes.iter().map(part).sum::<usize>() as f64;
+        sum(|counts| counts.1) / sum(|counts| counts.0)
+    }
+
+    /// Averaged over the classes that have a row left.
+    fn balanced(&self) -> f64 {
+        let shares = self.of_classes.iter().filter(|counts| counts.0 > 0);
+        let shares = shares.map(|(all, right)| *right as f64 / *all as f64);
+        shares.clone().sum::<f64>() / shares.count() as f64
+    }
+}
+
 /// Tries examples. `node_of_row` names the node of each row; copies share one.
 pub fn evaluate(
     graph: &SparseGraph,
@@ -53,38 +86,41 @@ pub fn evaluate(
     if let Some(class) = rows_of_class.iter().position(Vec::is_empty) {
         return Err(Error::NoExample { class });
     }
+    let majority = rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64;
+    let mut found = Evaluation { accuracies: Vec::new(), balanced: Vec::new(), majority, walk: None };
+    let has_closed_form = trials == Trials::AllPairs && n_classes == 2 && params.is_plain_harmonic();
+    if has_closed_form {
+        let mut rows = vec![[0; 2]; graph.n_nodes()];
+        labels.iter().zip(node_of_row).for_each(|(&label, &node)| rows[node as usize][label as usize] += 1);
+        for (score, times) in harmonic_scores(&without_weak_edges(graph).0, &rows, run)? {
+            found.accuracies.extend(std::iter::repeat_n(score.accuracy(), times));
+            found.balanced.extend(std::iter::repeat_n(score.balanced(), times));
+        }
+        return Ok(found);
+    }
     let propagator = Propagator::new(graph, params, run)?;
+    found.walk = propagator.walk_info();
     let choices = match trials {
         Trials::Random(trials) => random_choices(&rows_of_class, node_of_row, trials, run.seed)?,
         Trials::AllPairs => all_pairs(&rows_of_class, node_of_row)?,
     };
-    let mut found = Evaluation {
-        accuracies: Vec::with_capacity(choices.len()),
-        balanced: Vec::with_capacity(choices.len()),
-        majority: rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64,
-        walk: propagator.walk_info(),
-    };
     run.stage("trials", Some(choices.len() as u64))?;
-    for rows in &choices {
+    let score_of = |rows: &Vec<u32>| {
         let mut given = vec![None; graph.n_nodes()];
         for (class, &row) in rows.iter().enumerate() {
             given[node_of_row[row as usize] as usize] = Some(class as u32);
         }
-        let examples = Examples::new(given, n_classes)?;
-        let spread = propagator.propagate(&examples, run)?;
-        let (mut right, mut all) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+        let spread = propagator.labels(&Examples::new(given, n_classes)?, run)?;
+        let mut score = Score::default();
         for (row, &label) in labels.iter().enumerate() {
-            if !rows.contains(&(row as u32)) {
-                all[label as usize] += 1.0;
-                let is_right = spread.labels[node_of_row[row] as usize] == Some(label);
-                right[label as usize] += f64::from(u8::from(is_right));
-            }
+            let is_right = spread.labels[node_of_row[row] as usize] == Some(label);
+            score.add(label as usize, usize::from(!rows.contains(&(row as u32))), is_right);
         }
-        found.accuracies.push(right.iter().sum::<f64>() / all.iter().sum::<f64>());
-        let shares = right.iter().zip(&all).filter(|(_, all)| **all > 0.0).map(|(right, all)| right / all);
-        found.balanced.push(shares.clone().sum::<f64>() / shares.count() as f64);
         run.progress.advance(1);
-    }
+        Ok((score.accuracy(), score.balanced()))
+    };
+    let scores: Vec<(f64, f64)> = choices.par_iter().map(score_of).collect::<Result<_>>()?;
+    (found.accuracies, found.balanced) = scores.into_iter().unzip();
     Ok(found)
 }
 

@@ -1,5 +1,6 @@
 //! Stage 12, propagate: labels for all nodes from a few examples, with how sure each is; no label where none reaches.
 
+mod all_pairs;
 mod decide;
 mod evaluate;
 mod examples;
@@ -110,6 +111,12 @@ pub struct PropagateParams {
 }
 
 impl PropagateParams {
+    /// Harmonic functions with uniform priors, certain examples and no sizes.
+    fn is_plain_harmonic(&self) -> bool {
+        let Self { rule, hold, priors, sizes, solver: _ } = self;
+        *rule == Rule::Harmonic && *hold == Hold::Hard && *priors == Priors::Uniform && sizes.is_none()
+    }
+
     fn check(&self) -> Result<()> {
         let tolerance = self.solver.tolerance;
         require(
@@ -169,6 +176,14 @@ pub fn propagate(
     Propagator::new(graph, params, run)?.propagate(examples, run)
 }
 
+/// The graph that labels spread on, and how many edges it lost.
+fn without_weak_edges(graph: &SparseGraph) -> (Cow<'_, SparseGraph>, usize) {
+    match graph.without_weak_edges(WEAK) {
+        Some((kept, n_weak)) => (Cow::Owned(kept), n_weak),
+        None => (Cow::Borrowed(graph), 0),
+    }
+}
+
 /// What a rule needs of a graph, made once for any examples.
 #[derive(Debug, Clone)]
 pub struct Propagator<'a> {
@@ -191,10 +206,7 @@ impl<'a> Propagator<'a> {
     /// Looks at the graph as the rule asks for it.
     pub fn new(graph: &'a SparseGraph, params: &'a PropagateParams, run: &Run<'_>) -> Result<Self> {
         params.check()?;
-        let (graph, n_weak) = match graph.without_weak_edges(WEAK) {
-            Some((kept, n_weak)) => (Cow::Owned(kept), n_weak),
-            None => (Cow::Borrowed(graph), 0),
-        };
+        let (graph, n_weak) = without_weak_edges(graph);
         let means = match params.rule {
             Rule::GreedyWalk { max_walk, pairs: None } => {
                 Means::Walks(WalkTable::exact(&graph, max_walk, run)?)
@@ -226,12 +238,17 @@ impl<'a> Propagator<'a> {
 
     /// Labels every node that an example reaches.
     pub fn propagate(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
+        run.stage("propagate", None)?;
+        self.labels(examples, run)
+    }
+
+    /// The same as part of another stage.
+    pub(crate) fn labels(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
         let params = self.params;
         let (n, width) = (self.graph.n_nodes(), examples.n_classes());
         if examples.n_nodes() != n {
             return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
         }
-        run.stage("propagate", None)?;
         let by_component = examples.reached(&self.components);
         let reached: Vec<bool> =
             self.components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();

@@ -6,6 +6,8 @@
 //! to the nearest node not yet visited and ends where that is labelled. Where it moves does not depend on the labels, so
 //! one table of walks serves every set of labels.
 
+use rayon::prelude::*;
+
 use super::examples::Examples;
 use super::rules::Scores;
 use crate::distance::Metric;
@@ -40,6 +42,8 @@ pub struct WalkTable {
     /// z of each node.
     coordinates: Vec<f64>,
     n_pairs: usize,
+    /// All of S, where the coordinates take as much memory anyway.
+    distances: Option<Vec<f64>>,
     /// Nodes of the walk from each node, itself first.
     walks: Vec<u32>,
     max_walk: usize,
@@ -74,7 +78,7 @@ impl WalkTable {
     ) -> Result<Self> {
         require((1..=100).contains(&max_walk), "max walk", max_walk, "must be between 1 and 100")?;
         let n = graph.n_nodes();
-        // Coordinates, the copy that is searched, and the eigenvectors that they come from.
+        // Coordinates, the copy that is searched, the eigenvectors that they come from; distances between all come later.
         let estimate = |n: usize| {
             let stages = vec![("kernel", 24 * n as u64 * n_pairs.min(n) as u64)];
             MemoryEstimate { stages }
@@ -98,7 +102,13 @@ impl WalkTable {
         let value = |pair: usize| found.values[components.len() + pair];
         let is_exact = n_pairs + components.len() == n;
         let truncation = if is_exact { 0.0 } else { value(0) / value(n_pairs - 1) };
-        Ok(Self { components, coordinates, n_pairs, walks, max_walk, truncation })
+        let mut table =
+            Self { components, coordinates, n_pairs, distances: None, walks, max_walk, truncation };
+        if is_exact {
+            let row = |i: usize| (0..n).map(|j| table.distance(i, j)).collect::<Vec<f64>>();
+            table.distances = Some((0..n).into_par_iter().flat_map_iter(row).collect());
+        }
+        Ok(table)
     }
 
     /// S between two nodes: the distance of the kernel, infinite across components.
@@ -108,6 +118,9 @@ impl WalkTable {
     }
 
     fn distance(&self, i: usize, j: usize) -> f64 {
+        if let Some(distances) = &self.distances {
+            return distances[i * self.components.of_nodes().len() + j];
+        }
         let at = |node: usize| &self.coordinates[node * self.n_pairs..(node + 1) * self.n_pairs];
         at(i).iter().zip(at(j)).map(|(a, b)| (a - b) * (a - b)).sum()
     }
