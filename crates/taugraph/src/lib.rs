@@ -51,6 +51,7 @@
 //! trained estimators take time n² for each epoch. New points cannot be placed into an existing graph yet.
 
 pub mod affinity;
+pub mod baselines;
 pub mod cluster;
 mod dense;
 pub mod distance;
@@ -74,6 +75,7 @@ pub mod robust;
 pub mod scale;
 pub mod spectral;
 pub mod stochastic;
+pub mod tsne;
 mod vectorized;
 
 /// The README's examples, compiled and run.

@@ -61,6 +61,11 @@ impl<'a> Run<'a> {
         Run { seed: self.seed, progress, memory_limit: self.memory_limit }
     }
 
+    /// The same run with another seed.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// The same run with another memory limit.
     pub fn with_memory_limit(self, bytes: Option<u64>) -> Self {
         Self { memory_limit: bytes, ..self }

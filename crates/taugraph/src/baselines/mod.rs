@@ -1,0 +1,24 @@
+//! What others do: graphs and clusterings to compare with, each after its source.
+//!
+//! Local scaling and the controls without quantiles are presets of the pipeline itself ([`crate::params::Preset`]); here is what
+//! does not fit into it.
+
+mod consensus;
+mod path_based;
+mod plain;
+
+pub use consensus::{Consensus, ConsensusParams, consensus_clustering, consensus_matrix};
+pub use path_based::{PathBasedParams, PathWeights, path_based_graph, path_costs};
+pub use plain::{Gamma, NeighborWeights, neighbor_graph, rbf_graph};
+
+use crate::graph::SparseGraph;
+use crate::points::Duplicates;
+
+/// A graph over the distinct points.
+#[derive(Debug, Clone)]
+pub struct BaselineGraph {
+    /// The graph.
+    pub graph: SparseGraph,
+    /// Which rows share a node.
+    pub duplicates: Duplicates,
+}

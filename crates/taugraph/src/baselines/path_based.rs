@@ -1,0 +1,181 @@
+//! Path-based similarity (Chang and Yeung 2005, 2008): two points are as similar as the weakest step of the best path between
+//! them.
+//!
+//! With costs −ln of the similarities that is the least largest step, and the best paths run in the minimum spanning tree. In
+//! the robust form points in sparse places count less: the similarity of i and j is multiplied by α_i·α_j, where α_i sums the similarities
+//! of i to its neighbours, relative to the largest such sum. An outlier is then no stepping stone between two groups.
+
+use super::BaselineGraph;
+use super::plain::{median, refuse_all_pairs};
+use crate::edges::Edges;
+use crate::error::{Result, require};
+use crate::graph::SparseGraph;
+use crate::neighbors::{NeighborGraph, Space, nearest_neighbors};
+use crate::progress::Run;
+
+/// Whether points in sparse places count less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PathWeights {
+    /// All points count alike.
+    Plain,
+    /// Points in sparse places count less.
+    #[default]
+    Robust,
+}
+
+/// Parameters of path-based similarity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathBasedParams {
+    /// Whether points in sparse places count less.
+    pub weights: PathWeights,
+    /// σ of the similarities exp(−d²/(2σ²)); `None` takes the median distance to the last neighbour.
+    pub scale: Option<f64>,
+    /// Neighbours that tell the scale and how sparse a place is.
+    pub neighbors: usize,
+}
+
+impl Default for PathBasedParams {
+    fn default() -> Self {
+        Self { weights: PathWeights::default(), scale: None, neighbors: 7 }
+    }
+}
+
+/// The graph of the path-based similarities of all pairs.
+pub fn path_based_graph(space: &Space, params: &PathBasedParams, run: &Run<'_>) -> Result<BaselineGraph> {
+    let (distinct, duplicates) = space.distinct();
+    refuse_all_pairs(distinct.len(), run)?;
+    let neighbors =
+        nearest_neighbors(&distinct, params.neighbors.min(distinct.len().saturating_sub(1)), run)?;
+    let scale = params.scale.unwrap_or_else(|| {
+        let last: Vec<f64> = (0..distinct.len()).map(|i| neighbors.distances(i)[neighbors.k() - 1]).collect();
+        median(&last)
+    });
+    require(scale > 0.0 && scale.is_finite(), "path scale", scale, "must be finite and above 0")?;
+    run.stage("paths", None)?;
+    let surcharges = match params.weights {
+        PathWeights::Plain => vec![0.0; distinct.len()],
+        PathWeights::Robust => surcharges(&neighbors, scale),
+    };
+    let cost = |i: usize, j: usize| {
+        distinct.distance(i, j).powi(2) / (2.0 * scale * scale) + surcharges[i] + surcharges[j]
+    };
+    let edges = Edges::all_pairs(distinct.len());
+    let weights: Vec<f64> = path_costs(&edges, cost, run)?.into_iter().map(|cost| (-cost).exp()).collect();
+    Ok(BaselineGraph { graph: SparseGraph::from_edges(&edges, &weights)?, duplicates })
+}
+
+/// −ln α of each point.
+fn surcharges(neighbors: &NeighborGraph, scale: f64) -> Vec<f64> {
+    let similarity = |d: &f64| (-d * d / (2.0 * scale * scale)).exp();
+    let sums: Vec<f64> =
+        (0..neighbors.len()).map(|i| neighbors.distances(i).iter().map(similarity).sum()).collect();
+    let most = sums.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    sums.iter().map(|sum| -(sum / most).max(f64::MIN_POSITIVE).ln()).collect()
+}
+
+/// For each pair the least possible cost of the dearest step on a path between them, in the order of all pairs.
+///
+/// # Panics
+/// If `edges` are not all pairs.
+pub fn path_costs(
+    edges: &Edges,
+    cost: impl Fn(usize, usize) -> f64 + Sync,
+    run: &Run<'_>,
+) -> Result<Vec<f64>> {
+    let n = edges.n_nodes();
+    assert_eq!(edges.len(), n * n.saturating_sub(1) / 2, "all pairs");
+    let tree = spanning_tree(n, &cost, run)?;
+    let mut costs = vec![0.0; edges.len()];
+    edges.for_each_row(&mut costs, 1, |i, numbers, row| {
+        // From i through the tree; the dearest step so far.
+        let mut dearest = vec![f64::INFINITY; n];
+        dearest[i] = 0.0;
+        let mut reached = vec![i];
+        while let Some(node) = reached.pop() {
+            for &(other, step) in &tree[node] {
+                if dearest[other] == f64::INFINITY {
+                    dearest[other] = dearest[node].max(step);
+                    reached.push(other);
+                }
+            }
+        }
+        numbers.zip(row).for_each(|(edge, out)| *out = dearest[edges.target(edge) as usize]);
+    });
+    Ok(costs)
+}
+
+/// The steps of the minimum spanning tree at each node (Prim's method).
+fn spanning_tree(
+    n: usize,
+    cost: &impl Fn(usize, usize) -> f64,
+    run: &Run<'_>,
+) -> Result<Vec<Vec<(usize, f64)>>> {
+    let mut tree = vec![Vec::new(); n];
+    let mut best = vec![(f64::INFINITY, 0usize); n];
+    let mut is_in = vec![false; n];
+    let mut node = 0;
+    for _ in 1..n {
+        run.check()?;
+        is_in[node] = true;
+        let mut next = (f64::INFINITY, usize::MAX);
+        for other in (0..n).filter(|&other| !is_in[other]) {
+            let step = cost(node, other);
+            if step < best[other].0 {
+                best[other] = (step, node);
+            }
+            if best[other].0 < next.0 || next.1 == usize::MAX {
+                next = (best[other].0, other);
+            }
+        }
+        let (step, from) = best[next.1];
+        tree[from].push((next.1, step));
+        tree[next.1].push((from, step));
+        node = next.1;
+    }
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::Metric;
+    use crate::points::Points;
+    use crate::random::{Stage, Stream};
+
+    /// All pairs by Floyd and Warshall, with the dearest step in place of the sum.
+    #[test]
+    fn path_costs_equal_the_naive_ones() {
+        for n in [1usize, 2, 3, 30] {
+            let mut draws = Stream::new(n as u64, Stage::Generator).at(0, 0);
+            // Few values, so that there are ties.
+            let of_pairs: Vec<f64> = (0..n * n).map(|_| draws.below(6) as f64).collect();
+            let given = |i: usize, j: usize| if i == j { 0.0 } else { of_pairs[i.min(j) * n + i.max(j)] };
+            let mut naive: Vec<f64> = (0..n * n).map(|place| given(place / n, place % n)).collect();
+            for k in 0..n {
+                for place in 0..n * n {
+                    let through = naive[place / n * n + k].max(naive[k * n + place % n]);
+                    naive[place] = naive[place].min(through);
+                }
+            }
+            let edges = Edges::all_pairs(n);
+            let found = path_costs(&edges, given, &Run::new(0)).unwrap();
+            for ((i, j), cost) in edges.iter().zip(found) {
+                assert_eq!(cost, naive[i as usize * n + j as usize]);
+            }
+        }
+    }
+
+    /// Two groups with one point between them: it joins them in the plain form, not in the robust one.
+    #[test]
+    fn an_outlier_is_no_stepping_stone() {
+        let group = |at: f64| (0..8).map(move |i| at + 0.1 * f64::from(i));
+        let values: Vec<f64> = group(0.0).chain([1.7]).chain(group(2.7)).collect();
+        let space = Space::from_points(Points::new(values, 1).unwrap(), Metric::Euclidean).unwrap();
+        let across = |weights: PathWeights| {
+            let params = PathBasedParams { weights, scale: Some(0.5), neighbors: 4 };
+            path_based_graph(&space, &params, &Run::new(0)).unwrap().graph.weight(0, 16).unwrap()
+        };
+        assert!((across(PathWeights::Plain) - (-2.0f64).exp()).abs() < 1e-12);
+        assert!(across(PathWeights::Robust) < 0.5 * across(PathWeights::Plain));
+    }
+}
