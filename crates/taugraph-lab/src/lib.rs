@@ -3,5 +3,6 @@
 
 pub mod clustering;
 pub mod data;
+pub mod datasets;
 pub mod labels;
 pub mod statistics;
