@@ -1,28 +1,34 @@
-//! The points that methods are tried on: real tables from the folder TAUGRAPH_DATA, synthetic ones from the library.
+//! Points with known classes, ready for a method.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use taugraph::generators::{SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs};
 use taugraph::labels::Labels;
-use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::points::{Points, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
-use taugraph_io::{Cells, Contents, Header, ReadOptions, Role, Source, read};
 
-/// What can go wrong.
+use crate::datasets::{LabeledTable, Presence, Store, find, load};
+
+/// What can go wrong in a study.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// In the library.
     #[error(transparent)]
     Library(#[from] taugraph::error::Error),
-    /// In a file.
+    /// With a set.
     #[error(transparent)]
-    File(#[from] taugraph_io::Error),
-    /// A file without the table that was expected.
-    #[error("{0}: a table with a last column 'label' was expected")]
-    NoLabels(PathBuf),
+    Dataset(#[from] crate::datasets::Error),
+    /// The journal cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Journal {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
 }
 
-/// Points, z-scored and missing cells filled, with their classes.
+/// Points with their classes.
 pub struct LabeledSet {
     /// Its name in tables.
     pub name: String,
@@ -32,48 +38,58 @@ pub struct LabeledSet {
     pub labels: Labels,
 }
 
-/// The folder with the real tables, if there is one.
-pub fn folder() -> Option<PathBuf> {
-    std::env::var_os("TAUGRAPH_DATA").map(PathBuf::from)
+impl LabeledSet {
+    /// Raw values, missing cells filled with the median of their column.
+    pub fn new(
+        name: &str,
+        values: &[f64],
+        n_columns: usize,
+        labels: Labels,
+        standardize: Standardize,
+    ) -> Result<Self, Error> {
+        let params = PreparationParams { standardize, ..PreparationParams::default() };
+        let prepared = prepare(values, n_columns, &params, &Run::new(0))?;
+        Ok(Self { name: name.to_string(), points: prepared.points, labels })
+    }
+
+    /// A table.
+    pub fn of_table(name: &str, table: &LabeledTable, standardize: Standardize) -> Result<Self, Error> {
+        let labels = Labels::in_order_of_appearance(&table.labels);
+        Self::new(name, &table.values, table.n_features(), labels, standardize)
+    }
+
+    /// A set of the registry.
+    pub fn load(name: &str, id: &str) -> Result<Self, Error> {
+        Self::of_table(name, &load(find(id)?, &Store::from_environment())?, Standardize::ZScore)
+    }
 }
 
-/// The sets of the paper's Table 2, in its order, with the paper's figures for local scaling and its own approach.
-pub const LABEL_SETS: [(&str, &str, f64, f64); 7] = [
-    ("Blood Transfusion", "blood_transfusion.csv", 76.05, 84.9),
-    ("Breast Cancer", "breast_cancer_wisconsin_original.csv", 82.7, 90.55),
-    ("Echocardiogram", "echocardiogram.csv", 70.06, 88.49),
-    ("Kidney Disease", "chronic_kidney_disease.csv", 66.8, 71.9),
-    ("SPECT Heart", "spect.csv", 70.0, 86.0),
-    ("Thoracic Surgery", "thoracic_surgery_onehot.csv", 68.3, 75.8),
-    ("Arcene", "arcene.csv.gz", 59.0, 71.3),
+/// The sets of the paper's Table 2, in its order.
+pub const LABEL_SETS: [(&str, &str); 7] = [
+    ("Blood Transfusion", "blood-transfusion"),
+    ("Breast Cancer", "breast-cancer-wisconsin"),
+    ("Echocardiogram", "echocardiogram"),
+    ("Kidney Disease", "kidney-disease"),
+    ("SPECT Heart", "spect"),
+    ("Thoracic Surgery", "thoracic-surgery"),
+    ("Arcene", "arcene"),
 ];
 
 /// Other tables: what is chosen on the seven should hold here, too.
 pub const OTHER_SETS: [(&str, &str); 6] = [
-    ("Wine", "wine.csv"),
-    ("Glass", "glass.csv"),
-    ("E. coli", "ecoli.csv"),
-    ("Leaf", "leaf.csv"),
-    ("Parkinsons", "parkinsons.csv"),
-    ("WDBC", "breast_cancer_wisconsin_diagnostic.csv"),
+    ("Wine", "wine"),
+    ("Glass", "glass"),
+    ("E. coli", "ecoli"),
+    ("Leaf", "leaf"),
+    ("Parkinsons", "parkinsons"),
+    ("WDBC", "breast-cancer-diagnostic"),
 ];
 
-/// A table of `folder/tidy`: numbers, and the classes in the last column, `label`.
-pub fn tidy_set(folder: &Path, name: &str, file: &str) -> Result<LabeledSet, Error> {
-    let path = folder.join("tidy").join(file);
-    let roles = |names: &[String]| {
-        Ok(names.iter().map(|name| if name == "label" { Role::Text } else { Role::Number }).collect())
-    };
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
-    let Contents::Table(table) = read(&Source::new(&path), &options)? else {
-        return Err(Error::NoLabels(path));
-    };
-    table.refuse_text("the tables of the laboratory are numbers")?;
-    let Some(Cells::Texts(classes)) = table.columns.last().map(|column| &column.cells) else {
-        return Err(Error::NoLabels(path));
-    };
-    let labels = Labels::in_order_of_appearance(classes.iter());
-    prepared(name, &table.values, table.n_numbers, labels)
+/// The sets of a list whose files are not here.
+pub fn missing_sets<'a>(ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let store = Store::from_environment();
+    let is_here = |id: &&str| find(id).is_ok_and(|info| matches!(store.presence(info), Presence::Here(_)));
+    ids.into_iter().filter(|id| !is_here(id)).collect()
 }
 
 /// Shapes, some of them with noise, one of each for a seed.
@@ -87,12 +103,10 @@ pub fn synthetic_sets(seed: u64) -> Result<Vec<LabeledSet>, Error> {
         ("circles, σ = 0.1", circles(400, 0.5, 0.1, seed)?),
         ("uneven blobs", uneven_blobs(600, 4, 6, seed)?),
     ];
-    sets.map(|(name, set)| prepared(name, set.points.values(), set.points.n_columns(), set.labels))
-        .into_iter()
+    sets.into_iter()
+        .map(|(name, set)| {
+            let n_columns = set.points.n_columns();
+            LabeledSet::new(name, set.points.values(), n_columns, set.labels, Standardize::ZScore)
+        })
         .collect()
-}
-
-fn prepared(name: &str, values: &[f64], n_columns: usize, labels: Labels) -> Result<LabeledSet, Error> {
-    let prepared = prepare(values, n_columns, &PreparationParams::default(), &Run::new(0))?;
-    Ok(LabeledSet { name: name.to_string(), points: prepared.points, labels })
 }

@@ -1,8 +1,8 @@
 //! The laboratory of taugraph: the sets that methods are tried on, and the studies whose figures are in docs/RESULTS.md. It
 //! uses the library only through its public interface, so that no table's knowledge leaks into it.
 
-pub mod clustering;
 pub mod data;
 pub mod datasets;
 pub mod labels;
+pub mod paper;
 pub mod statistics;

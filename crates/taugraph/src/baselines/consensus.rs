@@ -59,22 +59,35 @@ pub struct Consensus {
     pub is_clear: bool,
 }
 
-/// Clusters points by consensus. Memory grows with N².
+/// Clusters points by the consensus of k-means with many numbers of clusters. Memory grows with N².
 pub fn consensus_clustering(points: &Points, params: &ConsensusParams, run: &Run<'_>) -> Result<Consensus> {
-    let n = points.len();
-    require(params.repeats >= 1, "repeats", params.repeats, "must be at least 1")?;
+    let numbers = params.numbers_below(points.len())?;
+    let quick = KMeansParams { restarts: 1, ..KMeansParams::default() };
+    let mut clusterings = Vec::new();
+    for (k, repeat) in params.votes(&numbers) {
+        let run = run.with_seed(seed_of(run, 0, k, repeat));
+        match kmeans(points.values(), points.n_columns(), k, &quick, &run) {
+            Ok(found) => clusterings.push(found.labels),
+            // More clusters than distinct points: that number has no vote.
+            Err(Error::TooManyClusters { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    consensus_of(&clusterings, params, run)
+}
+
+/// The consensus of clusterings that were made elsewhere; later rounds vote with the numbers of clusters of `params`.
+pub fn consensus_of(clusterings: &[Labels], params: &ConsensusParams, run: &Run<'_>) -> Result<Consensus> {
+    let n = clusterings.first().map_or(0, |labels| labels.len());
+    let numbers = params.numbers_below(n)?;
     require((0.0..1.0).contains(&params.drop), "drop", params.drop, "must be at least 0 and below 1")?;
-    let numbers: Vec<usize> = params.clusters.iter().copied().filter(|&k| k < n).collect();
-    let rule = "must have a number of at least 2 and below the number of points";
-    let fine = !numbers.is_empty() && numbers.iter().all(|&k| k >= 2);
-    require(fine, "clusters", format!("{:?}", params.clusters), rule)?;
     let estimate = |n: usize| MemoryEstimate { stages: vec![("consensus", 40 * (n as u64).pow(2))] };
     refuse_if_over(n, run.memory_limit, estimate, "cluster a sample of the points")?;
-    let most = *numbers.iter().max().expect("there is a number");
-    let mut votes = vote(points.values(), points.n_columns(), &numbers, params.repeats, 0, run)?;
+    let most = numbers.iter().copied().max().unwrap_or(2);
+    let mut votes = consensus_matrix(clusterings)?;
     let mut rounds = 1;
     loop {
-        run.check()?;
+        run.stage("consensus", None)?;
         let walk = Walk::new(&votes, params.drop)?;
         let (n_groups, gap) = walk.groups(most);
         let is_clear = gap >= params.clear_gap;
@@ -84,43 +97,31 @@ pub fn consensus_clustering(points: &Points, params: &ConsensusParams, run: &Run
             return Ok(Consensus { labels, eigenvalues: walk.eigenvalues, rounds, is_clear });
         }
         let quick = KMeansParams { restarts: 1, ..KMeansParams::default() };
-        let clusterings = numbers
-            .iter()
-            .flat_map(|&k| (0..params.repeats).map(move |repeat| (k, repeat)))
-            .map(|(k, repeat)| walk.cluster(k, &quick, &run.with_seed(seed_of(run, rounds, k, repeat))))
-            .collect::<Result<Vec<_>>>()?;
-        votes = consensus_matrix(&clusterings)?;
+        let vote = |(k, repeat)| walk.cluster(k, &quick, &run.with_seed(seed_of(run, rounds, k, repeat)));
+        votes = consensus_matrix(&params.votes(&numbers).map(vote).collect::<Result<Vec<_>>>()?)?;
         rounds += 1;
+    }
+}
+
+impl ConsensusParams {
+    /// The numbers of clusters that `n` points allow.
+    fn numbers_below(&self, n: usize) -> Result<Vec<usize>> {
+        require(self.repeats >= 1, "repeats", self.repeats, "must be at least 1")?;
+        let numbers: Vec<usize> = self.clusters.iter().copied().filter(|&k| k < n).collect();
+        let rule = "must have a number of at least 2 and below the number of points";
+        let fine = !numbers.is_empty() && numbers.iter().all(|&k| k >= 2);
+        require(fine, "clusters", format!("{:?}", self.clusters), rule)?;
+        Ok(numbers)
+    }
+
+    /// Every number of clusters, as often as it votes.
+    fn votes<'a>(&'a self, numbers: &'a [usize]) -> impl Iterator<Item = (usize, usize)> + 'a {
+        numbers.iter().flat_map(|&k| (0..self.repeats).map(move |repeat| (k, repeat)))
     }
 }
 
 fn seed_of(run: &Run<'_>, round: usize, k: usize, repeat: usize) -> u64 {
     run.seed ^ ((round as u64) << 40 | (k as u64) << 20 | repeat as u64)
-}
-
-/// One round of k-means with every number of clusters.
-fn vote(
-    values: &[f64],
-    n_columns: usize,
-    numbers: &[usize],
-    repeats: usize,
-    round: usize,
-    run: &Run<'_>,
-) -> Result<Vec<f64>> {
-    let quick = KMeansParams { restarts: 1, ..KMeansParams::default() };
-    let mut clusterings = Vec::new();
-    for &k in numbers {
-        for repeat in 0..repeats {
-            let run = run.with_seed(seed_of(run, round, k, repeat));
-            match kmeans(values, n_columns, k, &quick, &run) {
-                Ok(found) => clusterings.push(found.labels),
-                // More clusters than distinct points: that number has no vote.
-                Err(Error::TooManyClusters { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    consensus_matrix(&clusterings)
 }
 
 /// In which share of the clusterings each pair of points is together, row by row; 1 on the diagonal.

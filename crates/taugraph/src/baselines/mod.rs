@@ -7,7 +7,7 @@ mod consensus;
 mod path_based;
 mod plain;
 
-pub use consensus::{Consensus, ConsensusParams, consensus_clustering, consensus_matrix};
+pub use consensus::{Consensus, ConsensusParams, consensus_clustering, consensus_matrix, consensus_of};
 pub use path_based::{PathBasedParams, PathWeights, path_based_graph, path_costs};
 pub use plain::{Gamma, NeighborWeights, neighbor_graph, rbf_graph};
 

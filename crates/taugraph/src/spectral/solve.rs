@@ -29,6 +29,8 @@ use crate::progress::Run;
 const DENSE_NODES: usize = 300;
 /// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
+/// Up to this many nodes a dense eigenproblem is the last resort.
+const LAST_RESORT_NODES: usize = 3000;
 
 /// A graph is narrow if factorising it along its length takes at most this many multiplications for each edge: about the
 /// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
@@ -222,7 +224,13 @@ impl Search<'_> {
         };
         let mut best: Option<(usize, f64)> = None;
         let mut unconfirmed = None;
-        for &method in methods {
+        // On spectra that crowd at 0 all of them may stall: up to this size the whole spectrum is then worth its price.
+        let is_automatic = self.params.solver == SolverChoice::Automatic;
+        let last_resort = (is_automatic && !small && n <= LAST_RESORT_NODES).then_some(EigenSolver::Dense);
+        for &method in methods.iter().chain(&last_resort) {
+            if method == EigenSolver::Dense && unconfirmed.is_some() {
+                break;
+            }
             let found = match method {
                 EigenSolver::Dense => Some(self.dense()?),
                 EigenSolver::Lanczos => Some(self.lanczos()?),

@@ -1,0 +1,127 @@
+//! Measurements that have been made, one on each line of a file: a run that was killed goes on where it stopped.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use super::experiment::Measured;
+use crate::data::Error;
+
+/// Which measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The experiment.
+    pub experiment: String,
+    /// The row.
+    pub row: String,
+    /// The column.
+    pub column: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which measurement.
+    #[serde(flatten)]
+    pub key: Key,
+    /// What it gave; null stands for what is not a number.
+    pub values: Vec<f64>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// The first line: other versions may measure otherwise.
+#[derive(Serialize, Deserialize, PartialEq)]
+struct Head {
+    taugraph: String,
+}
+
+/// The measurements so far.
+pub struct Journal {
+    path: PathBuf,
+    state: Mutex<(HashMap<Key, Measured>, File)>,
+}
+
+impl Journal {
+    /// Opens the file, or starts it. A last line that was cut off is left out; a file of another version is started anew.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
+        let failed = |source| Error::Journal { path: path.to_path_buf(), source };
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut lines = text.lines();
+        let is_ours = lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()) == Some(head);
+        let entries: Vec<Entry> = match is_ours {
+            true => lines.map_while(|line| serde_json::from_str(line).ok()).collect(),
+            false => Vec::new(),
+        };
+        // Written anew, so that what was cut off does not stand before what comes next.
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).open(path).map_err(failed)?;
+        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
+        let mut kept = serde_json::to_string(&head).expect("a version is text") + "\n";
+        entries.iter().for_each(|entry| kept += &line_of(entry));
+        file.write_all(kept.as_bytes()).map_err(failed)?;
+        let known = entries
+            .into_iter()
+            .map(|entry| (entry.key, Measured { values: entry.values, seconds: entry.seconds }));
+        Ok(Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) })
+    }
+
+    /// What a measurement gave, if it was made.
+    pub fn get(&self, key: &Key) -> Option<Measured> {
+        self.state.lock().expect("no thread panicked").0.get(key).cloned()
+    }
+
+    /// Adds one.
+    pub fn add(&self, entry: Entry) -> Result<(), Error> {
+        let mut state = self.state.lock().expect("no thread panicked");
+        let written = state.1.write_all(line_of(&entry).as_bytes());
+        written.map_err(|source| Error::Journal { path: self.path.clone(), source })?;
+        state.0.insert(entry.key, Measured { values: entry.values, seconds: entry.seconds });
+        Ok(())
+    }
+}
+
+fn line_of(entry: &Entry) -> String {
+    serde_json::to_string(entry).expect("numbers and text") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_cut_off_is_measured_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let key = |seed| Key { experiment: "e".into(), row: "r \"1\"".into(), column: "c".into(), seed };
+        let journal = Journal::open(&path).unwrap();
+        for seed in 0..3 {
+            let values = vec![0.1 + seed as f64, 1.0 / 3.0];
+            journal.add(Entry { key: key(seed), values, seconds: 0.5 }).unwrap();
+        }
+        drop(journal);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 9]).unwrap();
+        let again = Journal::open(&path).unwrap();
+        assert_eq!(again.get(&key(1)).unwrap().values, [1.1, 1.0 / 3.0]);
+        assert!(again.get(&key(2)).is_none());
+        again.add(Entry { key: key(2), values: vec![7.0], seconds: 0.0 }).unwrap();
+        drop(again);
+        assert_eq!(Journal::open(&path).unwrap().get(&key(2)).unwrap().values, [7.0]);
+        // Another version measures anew.
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1)).unwrap();
+        assert!(Journal::open(&path).unwrap().get(&key(1)).is_none());
+    }
+}

@@ -1,0 +1,16 @@
+//! The paper's tables, with our figures beside its own: what is measured for each, cell by cell.
+//!
+//! An [`Experiment`] is a table of cells; a cell is one method on one set, measured once for each seed. [`run`] measures what a
+//! [`Journal`] does not have yet, so that a killed run goes on where it stopped; [`report`] writes what was found.
+
+mod experiment;
+mod journal;
+mod methods;
+mod report;
+mod sets;
+mod tables;
+
+pub use experiment::{Experiment, Found, Listener, Measured, run};
+pub use journal::Journal;
+pub use report::{csv, json, markdown};
+pub use tables::{Size, Table, experiment};

@@ -1,0 +1,261 @@
+//! What each table of the paper holds, and what we measure for it.
+
+use taugraph::metrics::nmi;
+use taugraph::params::Preset;
+use taugraph::points::Standardize;
+use taugraph::progress::Run;
+use taugraph::propagate::{PropagateParams, Rule, Trials, evaluate};
+
+use super::experiment::{Experiment, Row, Values};
+use super::methods::{ClusterMethod, GraphMethod};
+use super::sets::Set;
+use crate::data::Error;
+use crate::statistics::{deviation, mean};
+
+/// The paper's studies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Table 1: spectral clustering.
+    Clustering,
+    /// Table 2: labels from one example of each class.
+    Labels,
+    /// Two spirals with noise.
+    Noise,
+    /// Two spirals, first scales from the k-th neighbour.
+    Neighbors,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Everything.
+    Full,
+    /// Two rows, two seeds: to see that it works.
+    Slice,
+}
+
+/// The k of the first scales, except where it is what varies.
+const K: usize = 7;
+
+fn spectral(preset: Preset, k: usize) -> ClusterMethod {
+    ClusterMethod::Spectral(GraphMethod::Preset(preset, k))
+}
+
+/// The clusterings that are compared, with their names.
+fn cluster_methods(k: usize) -> Vec<(&'static str, ClusterMethod)> {
+    vec![
+        ("local scaling", spectral(Preset::LocalScaling, k)),
+        ("consensus", ClusterMethod::Consensus),
+        ("path-based", ClusterMethod::Spectral(GraphMethod::PathBased)),
+        ("paper", spectral(Preset::Paper, k)),
+        ("paper's control", spectral(Preset::ThresholdControl, k)),
+        ("robust", spectral(Preset::Robust, k)),
+        ("robust's control", spectral(Preset::CertainControl, k)),
+        ("10-NN", ClusterMethod::Spectral(GraphMethod::Neighbors)),
+        ("k-means", ClusterMethod::KMeans),
+    ]
+}
+
+const COMPARISONS: [(&str, &str); 6] = [
+    ("paper", "paper's control"),
+    ("paper", "local scaling"),
+    ("robust", "robust's control"),
+    ("robust", "local scaling"),
+    ("robust", "paper"),
+    ("robust", "10-NN"),
+];
+
+const CONTROLS: &str = "`paper's control` is `paper` without any quantile (affinities above the threshold, averaged distances), \
+    `robust's control` is `robust` with p = 1 on every edge.";
+
+/// The experiment of a table.
+pub fn experiment(table: Table, size: Size) -> Experiment {
+    let mut made = match table {
+        Table::Clustering => clustering(),
+        Table::Labels => labels(),
+        Table::Noise => noise(),
+        Table::Neighbors => neighbors(),
+    };
+    if size == Size::Slice {
+        // Rows and columns are dropped from the end: what measures them counts from the start.
+        made.rows.truncate(2);
+        made.seeds.truncate(2);
+    }
+    made
+}
+
+fn clustering() -> Experiment {
+    let table = Set::table;
+    let spirals = Set::Spirals { sigma: 0.0, share: 0.0 };
+    let complete =
+        Set::Table { set: "breast-cancer-wisconsin", standardize: Standardize::ZScore, complete_rows: true };
+    let leaf = Set::Table { set: "leaf", standardize: Standardize::None, complete_rows: false };
+    let sets: Vec<(&str, Set, [f64; 4])> = vec![
+        ("two spirals", spirals, [0.87, 1.0, 0.92, 1.0]),
+        ("pinwheel", Set::Pinwheel, [0.95, 0.97, 0.97, 1.0]),
+        ("Glass", table("glass"), [0.37, 0.38, 0.39, 0.42]),
+        ("Breast Cancer", complete, [0.79, 0.82, 0.78, 0.85]),
+        ("Wine", table("wine"), [0.91, 0.89, 0.91, 0.93]),
+        ("E. coli", table("ecoli"), [0.57, 0.63, 0.58, 0.63]),
+        ("Leaf", leaf, [0.66, 0.73, 0.68, 0.75]),
+        ("Parkinsons", table("parkinsons"), [0.31, 0.32, 0.33, 0.37]),
+    ];
+    let published = |figures: [f64; 4]| {
+        ["local scaling", "consensus", "path-based", "paper"].into_iter().zip(figures).collect()
+    };
+    let rows = sets.iter().map(|(name, set, figures)| Row {
+        name: (*name).to_string(),
+        preparation: set.preparation(),
+        published: published(*figures),
+    });
+    let methods = cluster_methods(K);
+    Experiment {
+        name: "table1",
+        title: "Table 1: spectral clustering",
+        about: format!(
+            "NMI with the true number of clusters. Synthetic sets: new points for every seed; tables: the seed decides the \
+             starts of k-means, of the networks and the realisations. {CONTROLS} `consensus`: local scaling with k = 5 … 15, \
+             joined as Race and Meyer do; `path-based`: the robust form; `10-NN`: weights 1."
+        ),
+        measures: &["NMI"],
+        rows: rows.collect(),
+        columns: methods.iter().map(|method| method.0).collect(),
+        seeds: (0..10).collect(),
+        comparisons: COMPARISONS.to_vec(),
+        measure: Box::new(move |row, column, seed| cluster_score(sets[row].1, methods[column].1, seed)),
+    }
+}
+
+fn cluster_score(set: Set, method: ClusterMethod, seed: u64) -> Result<Values, Error> {
+    let set = set.load(seed)?;
+    let found = method.cluster(&set.points, set.labels.n_classes(), &Run::new(seed))?;
+    Ok(vec![nmi(&set.labels, &found)?])
+}
+
+fn noise() -> Experiment {
+    let cells: Vec<(f64, f64)> =
+        [0.1, 0.2, 0.4].into_iter().flat_map(|sigma| [0.25, 0.5, 1.0].map(|share| (sigma, share))).collect();
+    let rows = cells.iter().map(|(sigma, share)| Row {
+        name: format!("σ = {sigma} on {:.0} %", 100.0 * share),
+        preparation: "z-score",
+        published: Vec::new(),
+    });
+    let methods = cluster_methods(K);
+    Experiment {
+        name: "noise",
+        title: "Two spirals with Gaussian noise",
+        about: format!("NMI, 300 points, new ones for every seed. {CONTROLS}"),
+        measures: &["NMI"],
+        rows: rows.collect(),
+        columns: methods.iter().map(|method| method.0).collect(),
+        seeds: (0..20).collect(),
+        comparisons: COMPARISONS.to_vec(),
+        measure: Box::new(move |row, column, seed| {
+            let (sigma, share) = cells[row];
+            cluster_score(Set::Spirals { sigma, share }, methods[column].1, seed)
+        }),
+    }
+}
+
+fn neighbors() -> Experiment {
+    let rows =
+        (5..=15).map(|k| Row { name: format!("k = {k}"), preparation: "z-score", published: Vec::new() });
+    // What has no first scale does not change with it.
+    let of_k = |k: usize| -> Vec<(&'static str, ClusterMethod)> {
+        let has_scale =
+            |method: &ClusterMethod| matches!(method, ClusterMethod::Spectral(GraphMethod::Preset(..)));
+        cluster_methods(k).into_iter().filter(|(_, method)| has_scale(method)).collect()
+    };
+    Experiment {
+        name: "neighbors",
+        title: "Two spirals, first scales from the k-th neighbour",
+        about: format!("NMI, 300 points without noise, new ones for every seed. {CONTROLS}"),
+        measures: &["NMI"],
+        rows: rows.collect(),
+        columns: of_k(K).iter().map(|method| method.0).collect(),
+        seeds: (0..20).collect(),
+        comparisons: COMPARISONS.into_iter().filter(|pair| pair.1 != "10-NN").collect(),
+        measure: Box::new(move |row, column, seed| {
+            cluster_score(Set::Spirals { sigma: 0.0, share: 0.0 }, of_k(5 + row)[column].1, seed)
+        }),
+    }
+}
+
+fn labels() -> Experiment {
+    let table = Set::table;
+    let sets: Vec<(&str, Set, [f64; 3])> = vec![
+        ("Blood Transfusion", table("blood-transfusion"), [76.05, 77.1, 84.9]),
+        ("Breast Cancer", table("breast-cancer-wisconsin"), [82.7, 84.9, 90.55]),
+        ("Echocardiogram", table("echocardiogram"), [70.06, 73.2, 88.49]),
+        ("Kidney Disease", table("kidney-disease"), [66.8, 67.5, 71.9]),
+        ("SPECT Heart", table("spect"), [70.0, 68.5, 86.0]),
+        ("Thoracic Surgery", table("thoracic-surgery"), [68.3, 66.2, 75.8]),
+        ("Arcene", table("arcene"), [59.0, 61.4, 71.3]),
+    ];
+    let graphs: [(&str, &str, GraphMethod); 7] = [
+        ("local scaling, walk", "local scaling, harmonic", GraphMethod::Preset(Preset::LocalScaling, K)),
+        ("path-based, walk", "path-based, harmonic", GraphMethod::PathBased),
+        ("paper, walk", "paper, harmonic", GraphMethod::Preset(Preset::Paper, K)),
+        (
+            "paper's control, walk",
+            "paper's control, harmonic",
+            GraphMethod::Preset(Preset::ThresholdControl, K),
+        ),
+        ("robust, walk", "robust, harmonic", GraphMethod::Preset(Preset::Robust, K)),
+        (
+            "robust's control, walk",
+            "robust's control, harmonic",
+            GraphMethod::Preset(Preset::CertainControl, K),
+        ),
+        ("10-NN linked, walk", "10-NN linked, harmonic", GraphMethod::LinkedNeighbors),
+    ];
+    let columns: Vec<(&'static str, GraphMethod, Rule)> = graphs
+        .into_iter()
+        .flat_map(|(walk, harmonic, graph)| {
+            let rule = Rule::GreedyWalk { max_walk: 5, pairs: None };
+            [(walk, graph, rule), (harmonic, graph, Rule::Harmonic)]
+        })
+        .collect();
+    let published = |figures: [f64; 3]| {
+        let names = ["local scaling, walk", "path-based, walk", "paper, walk"];
+        names.into_iter().zip(figures.map(|figure| figure / 100.0)).collect()
+    };
+    let rows = sets.iter().map(|(name, set, figures)| Row {
+        name: (*name).to_string(),
+        preparation: set.preparation(),
+        published: published(*figures),
+    });
+    Experiment {
+        name: "table2",
+        title: "Table 2: labels from one example of each class",
+        about: format!(
+            "Accuracy and balanced accuracy over all pairs of examples: the exact expectation, and the deviation over the pairs. \
+             The paper's figures are means over 10 random pairs. `largest class` is what a constant answer gets. {CONTROLS}"
+        ),
+        measures: &["accuracy", "balanced accuracy", "deviation", "largest class"],
+        rows: rows.collect(),
+        columns: columns.iter().map(|column| column.0).collect(),
+        seeds: vec![0],
+        comparisons: vec![
+            ("paper, walk", "paper's control, walk"),
+            ("paper, walk", "local scaling, walk"),
+            ("robust, harmonic", "robust's control, harmonic"),
+            ("robust, harmonic", "local scaling, harmonic"),
+            ("robust, harmonic", "10-NN linked, harmonic"),
+            ("robust, harmonic", "robust, walk"),
+        ],
+        measure: Box::new(move |row, column, seed| {
+            let (_, method, rule) = columns[column];
+            label_score(sets[row].1, method, rule, seed)
+        }),
+    }
+}
+
+fn label_score(set: Set, method: GraphMethod, rule: Rule, seed: u64) -> Result<Values, Error> {
+    let set = set.load(seed)?;
+    let run = Run::new(seed);
+    let (graph, duplicates) = method.graph(&set.points, &run)?;
+    let params = PropagateParams { rule, ..PropagateParams::default() };
+    let found = evaluate(&graph, duplicates.node_of_row(), &set.labels, &params, Trials::AllPairs, &run)?;
+    Ok(vec![mean(&found.accuracies), mean(&found.balanced), deviation(&found.accuracies), found.majority])
+}
