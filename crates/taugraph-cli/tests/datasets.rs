@@ -165,7 +165,7 @@ fn wrong_bytes_are_refused() {
 #[cfg(unix)]
 fn hanging_download(folder: &Folder, server: &Server, sent: u64) -> Child {
     let line = format!("fetch glass --from {}", server.url());
-    let child = command(folder, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(folder, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let part = folder.file("cache/glass/glass.data.part");
     for _ in 0..3_000 {
         if part.metadata().is_ok_and(|data| data.len() == sent) {
@@ -173,7 +173,8 @@ fn hanging_download(folder: &Folder, server: &Server, sent: u64) -> Child {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("nothing arrived");
+    let _ = child.kill();
+    panic!("nothing arrived: {}", Ended::from(child.wait_with_output().unwrap()).err);
 }
 
 #[cfg(unix)]
