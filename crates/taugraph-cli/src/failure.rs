@@ -17,6 +17,8 @@ pub enum Failure {
     Computation(String),
     /// Ctrl-C: 130.
     Interrupted,
+    /// Ctrl-C, with something kept to go on from: 130.
+    Paused(String),
     /// Whoever read our output has gone away, which is no failure: 0.
     BrokenPipe,
 }
@@ -38,7 +40,7 @@ impl Failure {
             Failure::Input(_) => 3,
             Failure::Output(_) => 4,
             Failure::Memory(_) => 5,
-            Failure::Interrupted => 130,
+            Failure::Interrupted | Failure::Paused(_) => 130,
         }
     }
 }
@@ -50,7 +52,8 @@ impl fmt::Display for Failure {
             | Failure::Input(message)
             | Failure::Output(message)
             | Failure::Memory(message)
-            | Failure::Computation(message) => f.write_str(message),
+            | Failure::Computation(message)
+            | Failure::Paused(message) => f.write_str(message),
             Failure::Interrupted => f.write_str("interrupted; nothing was written"),
             Failure::BrokenPipe => f.write_str("the reader of the output has gone away"),
         }
@@ -65,6 +68,19 @@ impl From<taugraph_io::Error> for Failure {
             Failure::Output(error.to_string())
         } else {
             Failure::Input(error.to_string())
+        }
+    }
+}
+
+impl From<taugraph_lab::datasets::Error> for Failure {
+    fn from(error: taugraph_lab::datasets::Error) -> Self {
+        use taugraph_lab::datasets::Error;
+        let message = error.to_string();
+        match error {
+            Error::Unknown { .. } | Error::BadOrigin { .. } => Failure::Usage(message),
+            Error::Write { .. } | Error::NoFolder | Error::Busy { .. } => Failure::Output(message),
+            Error::Cancelled => Failure::Paused(message),
+            _ => Failure::Input(message),
         }
     }
 }

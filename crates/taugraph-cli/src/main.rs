@@ -60,6 +60,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Generate(args) => commands::generate(args),
         Command::Compare(args) => commands::compare(args),
         Command::Info(args) => commands::info(args),
+        Command::Datasets(args) => commands::datasets(args),
         Command::Completions { shell } => commands::completions(*shell),
         Command::Man { folder } => commands::manual(folder),
     }

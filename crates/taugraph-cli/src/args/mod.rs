@@ -2,12 +2,14 @@
 
 mod choice;
 mod cluster;
+mod datasets;
 mod graph;
 mod input;
 mod propagate;
 mod run;
 
 pub use cluster::ClusterArgs;
+pub use datasets::{DatasetsArgs, DatasetsCommand, FetchArgs};
 pub use graph::{
     EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
     RobustScaleName,
@@ -49,6 +51,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Say what would be read from a file
     Info(Box<InfoArgs>),
+    /// The sets of the paper: list, describe and fetch them
+    Datasets(DatasetsArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

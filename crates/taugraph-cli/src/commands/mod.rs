@@ -2,6 +2,7 @@
 
 mod cluster;
 mod compare;
+mod datasets;
 mod demo;
 mod evaluate;
 mod generate;
@@ -12,6 +13,7 @@ mod propagate;
 
 pub use cluster::cluster;
 pub use compare::compare;
+pub use datasets::datasets;
 pub use demo::demo;
 pub use evaluate::evaluate;
 pub use generate::generate;

@@ -263,6 +263,8 @@ impl<'a> Part<'a> {
     fn append(&mut self, body: Body, advice: &str, progress: &dyn Progress) -> Result<(), Trouble> {
         let mut reader = body.into_reader();
         let mut block = vec![0; 1 << 15];
+        // Bytes of another address may lie behind ours.
+        self.open.set_len(self.length).map_err(|source| self.unwritable(source))?;
         self.open.seek(SeekFrom::Start(self.length)).map_err(|source| self.unwritable(source))?;
         loop {
             if progress.cancelled() {

@@ -75,10 +75,9 @@ impl<'a> Row<'a> {
 
     /// Where a line has one cell too many and an empty one, a comma was typed twice, or at an end: the empty cell goes.
     pub fn drop_stray_cell(&mut self, expected: usize) {
-        if self.width() == expected + 1 {
-            if let Some(empty) = self.cells.iter().position(|cell| cell.is_empty()) {
-                self.cells.remove(empty);
-            }
+        let empty = self.cells.iter().position(|cell| cell.is_empty());
+        if let Some(empty) = empty.filter(|_| self.width() == expected + 1) {
+            self.cells.remove(empty);
         }
     }
 
