@@ -85,6 +85,21 @@ impl From<taugraph_lab::datasets::Error> for Failure {
     }
 }
 
+impl From<taugraph_lab::data::Error> for Failure {
+    fn from(error: taugraph_lab::data::Error) -> Self {
+        use taugraph_lab::data::Error;
+        match error {
+            Error::Library(taugraph::error::Error::Cancelled) => Failure::Paused(
+                "interrupted; what was measured is kept, the same command goes on from there".into(),
+            ),
+            Error::Library(error) => error.into(),
+            Error::Dataset(error) => error.into(),
+            Error::File(error) => error.into(),
+            Error::Journal { .. } => Failure::Output(error.to_string()),
+        }
+    }
+}
+
 impl From<taugraph::error::Error> for Failure {
     fn from(error: taugraph::error::Error) -> Self {
         use taugraph::error::Error;

@@ -5,7 +5,6 @@ mod args;
 mod commands;
 mod dataset;
 mod failure;
-mod figures;
 mod pipeline;
 mod progress;
 mod report;
@@ -61,6 +60,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Compare(args) => commands::compare(args),
         Command::Info(args) => commands::info(args),
         Command::Datasets(args) => commands::datasets(args),
+        Command::Paper(args) => commands::paper(args),
         Command::Completions { shell } => commands::completions(*shell),
         Command::Man { folder } => commands::manual(folder),
     }

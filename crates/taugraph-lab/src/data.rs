@@ -18,6 +18,9 @@ pub enum Error {
     /// With a set.
     #[error(transparent)]
     Dataset(#[from] crate::datasets::Error),
+    /// With a file.
+    #[error(transparent)]
+    File(#[from] taugraph_io::Error),
     /// The journal cannot be read or written.
     #[error("{}: {source}", path.display())]
     Journal {

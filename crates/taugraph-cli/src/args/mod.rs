@@ -5,6 +5,7 @@ mod cluster;
 mod datasets;
 mod graph;
 mod input;
+mod paper;
 mod propagate;
 mod run;
 
@@ -15,6 +16,7 @@ pub use graph::{
     RobustScaleName,
 };
 pub use input::InputArgs;
+pub use paper::{PaperCommand, PaperPart};
 pub use propagate::{PropagateArgs, RuleName};
 pub use run::RunArgs;
 
@@ -53,6 +55,8 @@ pub enum Command {
     Info(Box<InfoArgs>),
     /// The sets of the paper: list, describe and fetch them
     Datasets(DatasetsArgs),
+    /// Measure the paper's tables and draw its figures
+    Paper(PaperCommand),
     /// Print completions for a shell
     Completions {
         /// The shell

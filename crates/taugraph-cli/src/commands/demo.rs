@@ -19,9 +19,9 @@ use super::generate::as_table;
 use super::{new_run, use_threads};
 use crate::args::DemoArgs;
 use crate::failure::{Failure, Outcome};
-use crate::figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
 use crate::progress::Terminal;
 use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
+use taugraph_figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
 
 /// As many as in the paper's figure.
 const POINTS: usize = 300;
@@ -127,8 +127,9 @@ fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) 
         title: format!("input: {POINTS} points, noise {NOISE}"),
         map: &map,
         edges: Vec::new(),
-        colors: vec![INK; map.len()],
+        colors: vec![INK; map.n_points()],
         radius: 2.2,
+        marked: Vec::new(),
     };
     let at = |tau: f64| {
         let present = stochastic.present_at(tau);
@@ -140,7 +141,14 @@ fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) 
             .map(|((i, j), _)| (i, j, None))
             .collect();
         let title = format!("edges present at τ = {tau}: {}", grouped(edges.len()));
-        GraphPanel { title, map: &map, edges, colors: vec![ABSENT; map.len()], radius: 1.6 }
+        GraphPanel {
+            title,
+            map: &map,
+            edges,
+            colors: vec![ABSENT; map.n_points()],
+            radius: 1.6,
+            marked: Vec::new(),
+        }
     };
     let (low, middle, high) = (at(0.1), at(0.3), at(0.7));
     let decay = DecayPanel {
@@ -152,8 +160,9 @@ fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) 
         title: "stochastic graph, dark = likely".into(),
         map: &map,
         edges: likely.map(|((i, j), &p)| (i, j, Some(p))).collect(),
-        colors: vec![ABSENT; map.len()],
+        colors: vec![ABSENT; map.n_points()],
         radius: 1.2,
+        marked: Vec::new(),
     };
     let grouped_by = |name: &str, attempt: &Attempt| {
         let labels = attempt.robust.duplicates.restore(&attempt.clustering.labels);
@@ -163,6 +172,7 @@ fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) 
             edges: Vec::new(),
             colors: labels.into_iter().map(class_color).collect(),
             radius: 2.2,
+            marked: Vec::new(),
         }
     };
     let (by_plain, by_robust) = (grouped_by("local scaling", plain), grouped_by("robust graph", robust));

@@ -9,6 +9,7 @@ mod generate;
 mod graph;
 mod info;
 mod manual;
+mod paper;
 mod propagate;
 
 pub use cluster::cluster;
@@ -20,6 +21,7 @@ pub use generate::generate;
 pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
+pub use paper::paper;
 pub use propagate::propagate;
 
 use std::path::{Path, PathBuf};

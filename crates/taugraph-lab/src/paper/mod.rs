@@ -4,6 +4,7 @@
 //! [`Journal`] does not have yet, so that a killed run goes on where it stopped; [`report`] writes what was found.
 
 mod experiment;
+mod figures;
 mod journal;
 mod methods;
 mod report;
@@ -11,6 +12,7 @@ mod sets;
 mod tables;
 
 pub use experiment::{Experiment, Found, Listener, Measured, run};
+pub use figures::{draw, draw_neighbors, draw_noise};
 pub use journal::Journal;
 pub use report::{csv, json, markdown};
 pub use tables::{Size, Table, experiment};

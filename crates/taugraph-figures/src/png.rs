@@ -3,10 +3,10 @@
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, OutlineBuilder};
 
-use super::drawing::{Anchor, Drawing, Place, Shape};
+use crate::drawing::{Anchor, Drawing, Place, Shape};
 
 /// The letters of the figures; see the licence beside it.
-const FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans-subset.ttf");
+const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 /// Pixels for each unit of the drawing.
 const SCALE: f64 = 2.0;
@@ -83,6 +83,7 @@ fn outline(face: &Face<'_>, at: Place, size: f64, anchor: Anchor, text: &str) ->
     let advance = |glyph| unit * f64::from(face.glyph_hor_advance(glyph).unwrap_or(0));
     let length: f64 = glyphs.iter().map(|&glyph| advance(glyph)).sum();
     let mut x = match anchor {
+        Anchor::Start => at.0,
         Anchor::Middle => at.0 - 0.5 * length,
         Anchor::End => at.0 - length,
     };

@@ -1,13 +1,14 @@
 //! The panels: points and edges in the plane, and the decay curve.
 
-use super::drawing::{Anchor, Drawing};
-use super::palette::{INK, probability_color};
+use crate::drawing::{Anchor, Drawing};
+use crate::palette::{INK, probability_color};
 
 const TITLE: f64 = 26.0;
 const MARGIN: f64 = 14.0;
 
 /// Something that fills a rectangle.
 pub trait Panel {
+    /// Draws it, title above.
     fn draw(&self, drawing: &mut Drawing, width: f64, height: f64);
 }
 
@@ -31,7 +32,8 @@ impl PlaneMap {
         Self { points, center: (0.5 * (x0 + x1), 0.5 * (y0 + y1)), half }
     }
 
-    pub fn len(&self) -> usize {
+    /// Number of points.
+    pub fn n_points(&self) -> usize {
         self.points.len()
     }
 
@@ -47,13 +49,18 @@ impl PlaneMap {
 
 /// Points, coloured one by one, above edges, coloured by their probability or alike.
 pub struct GraphPanel<'a> {
+    /// Above the panel.
     pub title: String,
+    /// Where the points are.
     pub map: &'a PlaneMap,
     /// Ends and, for the colour, probability of each edge.
     pub edges: Vec<(u32, u32, Option<f64>)>,
     /// Colour of each point.
     pub colors: Vec<&'a str>,
+    /// Radius of the points.
     pub radius: f64,
+    /// Points that are drawn larger, on top.
+    pub marked: Vec<u32>,
 }
 
 impl Panel for GraphPanel<'_> {
@@ -66,17 +73,23 @@ impl Panel for GraphPanel<'_> {
             let ends = (self.map.place(i as usize, width, height), self.map.place(j as usize, width, height));
             match probability {
                 Some(p) => drawing.line(ends.0, ends.1, &probability_color(p), 0.4 + 0.9 * p, 0.35 + 0.6 * p),
-                None => drawing.line(ends.0, ends.1, super::EDGE, 0.6, 0.55),
+                None => drawing.line(ends.0, ends.1, crate::EDGE, 0.6, 0.55),
             }
         }
         for (point, color) in self.colors.iter().enumerate() {
             drawing.circle(self.map.place(point, width, height), self.radius, color);
+        }
+        for &point in &self.marked {
+            let at = self.map.place(point as usize, width, height);
+            drawing.circle(at, 3.6 * self.radius, INK);
+            drawing.circle(at, 2.8 * self.radius, self.colors[point as usize]);
         }
     }
 }
 
 /// How many edges are present at each quantile.
 pub struct DecayPanel {
+    /// Above the panel.
     pub title: String,
     /// τ and edges, ascending in τ.
     pub decay: Vec<(f64, usize)>,
@@ -98,12 +111,12 @@ impl Panel for DecayPanel {
         drawing.line((left, bottom), (right, bottom), INK, 1.0, 1.0);
         drawing.line((left, top), (left, bottom), INK, 1.0, 1.0);
         let points: Vec<(f64, f64)> = self.decay.iter().map(|&(tau, n)| (x(tau), y(n as f64))).collect();
-        drawing.polyline(&points, super::class_color(0), 2.0);
-        points.iter().for_each(|&point| drawing.circle(point, 3.5, super::class_color(0)));
+        drawing.polyline(&points, crate::class_color(0), 2.0);
+        points.iter().for_each(|&point| drawing.circle(point, 3.5, crate::class_color(0)));
         drawing.text((0.5 * (left + right), bottom + 36.0), 12.0, Anchor::Middle, INK, "quantile τ");
     }
 }
 
-fn title(drawing: &mut Drawing, width: f64, text: &str) {
+pub(crate) fn title(drawing: &mut Drawing, width: f64, text: &str) {
     drawing.text((0.5 * width, 19.0), 13.0, Anchor::Middle, INK, text);
 }

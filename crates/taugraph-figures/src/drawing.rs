@@ -1,4 +1,4 @@
-//! A drawing as a list of shapes, in the order in which they are painted. [`super::svg`] and [`super::png`] give it a form.
+//! A drawing as a list of shapes, in the order in which they are painted. SVG and PNG give it a form.
 
 /// A point of a drawing, y downwards.
 pub type Place = (f64, f64);
@@ -6,6 +6,7 @@ pub type Place = (f64, f64);
 /// Where a text stands relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
+    Start,
     Middle,
     End,
 }
@@ -22,20 +23,20 @@ pub enum Shape {
 /// Shapes on a white ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
-    pub width: f64,
-    pub height: f64,
-    pub shapes: Vec<Shape>,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) shapes: Vec<Shape>,
     /// Where the shapes to come have their origin.
     origin: Place,
 }
 
 impl Drawing {
-    pub fn new(width: f64, height: f64) -> Self {
+    pub(crate) fn new(width: f64, height: f64) -> Self {
         Self { width, height, shapes: Vec::new(), origin: (0.0, 0.0) }
     }
 
     /// From now on shapes are placed relative to (x, y).
-    pub fn move_origin(&mut self, x: f64, y: f64) {
+    pub(crate) fn move_origin(&mut self, x: f64, y: f64) {
         self.origin = (x, y);
     }
 
@@ -43,22 +44,22 @@ impl Drawing {
         (x + self.origin.0, y + self.origin.1)
     }
 
-    pub fn circle(&mut self, at: Place, radius: f64, fill: &str) {
+    pub(crate) fn circle(&mut self, at: Place, radius: f64, fill: &str) {
         let at = self.placed(at);
         self.shapes.push(Shape::Circle { at, radius, fill: fill.into() });
     }
 
-    pub fn line(&mut self, from: Place, to: Place, stroke: &str, width: f64, opacity: f64) {
+    pub(crate) fn line(&mut self, from: Place, to: Place, stroke: &str, width: f64, opacity: f64) {
         let (from, to) = (self.placed(from), self.placed(to));
         self.shapes.push(Shape::Line { from, to, stroke: stroke.into(), width, opacity });
     }
 
-    pub fn polyline(&mut self, points: &[Place], stroke: &str, width: f64) {
+    pub(crate) fn polyline(&mut self, points: &[Place], stroke: &str, width: f64) {
         let points = points.iter().map(|&point| self.placed(point)).collect();
         self.shapes.push(Shape::Polyline { points, stroke: stroke.into(), width });
     }
 
-    pub fn text(&mut self, at: Place, size: f64, anchor: Anchor, fill: &str, text: &str) {
+    pub(crate) fn text(&mut self, at: Place, size: f64, anchor: Anchor, fill: &str, text: &str) {
         let at = self.placed(at);
         self.shapes.push(Shape::Text { at, size, anchor, fill: fill.into(), text: text.into() });
     }

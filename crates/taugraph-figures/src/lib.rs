@@ -1,4 +1,4 @@
-//! Figures: panels alone or side by side, as SVG and PNG.
+//! Figures: panels alone or side by side, as SVG and PNG. Colours that colour-blind people can tell apart, a font of our own.
 
 mod drawing;
 mod palette;
@@ -6,15 +6,17 @@ mod panel;
 mod png;
 mod svg;
 
+mod chart;
+
+pub use chart::{Bars, Curve, Curves, Level};
+pub use drawing::Drawing;
 pub use palette::{ABSENT, EDGE, INK, class_color};
 pub use panel::{DecayPanel, GraphPanel, Panel, PlaneMap};
 
 use std::path::{Path, PathBuf};
 
-use taugraph_io::Output;
+use taugraph_io::{Output, Result};
 
-use crate::failure::Outcome;
-use drawing::Drawing;
 use png::png_of;
 use svg::svg_of;
 
@@ -27,7 +29,7 @@ pub fn write_figure(
     name: &str,
     panels: &[&dyn Panel],
     columns: usize,
-) -> Outcome<Vec<PathBuf>> {
+) -> Result<Vec<PathBuf>> {
     let rows = panels.len().div_ceil(columns);
     let mut drawing = Drawing::new(PANEL.0 * columns as f64, PANEL.1 * rows as f64);
     for (place, panel) in panels.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::drawing::{Anchor, Drawing, Shape};
+use crate::drawing::{Anchor, Drawing, Shape};
 
 /// The whole file.
 pub fn svg_of(drawing: &Drawing) -> String {
@@ -45,6 +45,7 @@ fn write_shape(shape: &Shape, svg: &mut String) -> std::fmt::Result {
         }
         Shape::Text { at: (x, y), size, anchor, fill, text } => {
             let anchor = match anchor {
+                Anchor::Start => "start",
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };

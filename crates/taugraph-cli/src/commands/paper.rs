@@ -1,0 +1,104 @@
+//! `taugraph paper`: the laboratory's tables and figures, written to a folder.
+
+use std::path::{Path, PathBuf};
+
+use taugraph::progress::Progress as _;
+use taugraph_io::Output;
+use taugraph_lab::paper::{
+    Found, Journal, Listener, Size, Table, csv, draw, draw_neighbors, draw_noise, experiment, json, markdown,
+    run,
+};
+
+use super::{new_run, use_threads};
+use crate::args::{PaperCommand, PaperPart};
+use crate::failure::{Failure, Outcome};
+use crate::progress::Terminal;
+use crate::report::{say, write_json};
+
+/// The file of the measurements that were made.
+const JOURNAL: &str = "journal.jsonl";
+
+/// A bar for each experiment.
+struct Bar<'a>(&'a Terminal);
+
+impl Listener for Bar<'_> {
+    fn start(&self, experiment: &str, total: usize) {
+        self.0.stage(experiment, Some(total as u64));
+    }
+
+    fn advance(&self, _cell: &str) {
+        self.0.advance(1);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+pub fn paper(args: &PaperCommand) -> Outcome<()> {
+    if args.run.config.is_some() || args.run.json.is_some() || args.run.seed.is_some() {
+        let message = "the tables have seeds of their own, no --config, and their JSON is in the folder";
+        return Err(Failure::Usage(message.into()));
+    }
+    use_threads(&args.run)?;
+    let terminal = Terminal::new(args.run.quiet);
+    let folder = &args.output;
+    std::fs::create_dir_all(folder)
+        .map_err(|source| taugraph_io::Error::Write { path: folder.clone(), source })?;
+    let journal_path = folder.join(JOURNAL);
+    if args.fresh && journal_path.exists() {
+        std::fs::remove_file(&journal_path)
+            .map_err(|source| taugraph_io::Error::Write { path: journal_path.clone(), source })?;
+    }
+    let journal = Journal::open(&journal_path)?;
+    let size = if args.slice { Size::Slice } else { Size::Full };
+    let mut parts: Vec<String> = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for (part, table) in [
+        (PaperPart::Table1, Table::Clustering),
+        (PaperPart::Table2, Table::Labels),
+        (PaperPart::Noise, Table::Noise),
+        (PaperPart::Neighbors, Table::Neighbors),
+    ] {
+        if args.what != part && args.what != PaperPart::All {
+            continue;
+        }
+        let found = run(experiment(table, size), &journal, &Bar(&terminal))?;
+        files.extend(write_table(folder, &found)?);
+        parts.push(markdown(&found));
+        match table {
+            Table::Noise => files.extend(draw_noise(folder, &found)?),
+            Table::Neighbors => files.extend(draw_neighbors(folder, &found)?),
+            Table::Clustering | Table::Labels => {}
+        }
+    }
+    if matches!(args.what, PaperPart::Figures | PaperPart::All) {
+        terminal.stage("figures", None);
+        files.extend(draw(folder, &new_run(0, &args.run, &terminal))?);
+    }
+    terminal.finish();
+    if !parts.is_empty() {
+        let text = parts.join("\n");
+        if !args.run.quiet {
+            Output::Stdout.write(|out| out.write_all(text.as_bytes()))?;
+        }
+        let path = folder.join("RESULTS.md");
+        Output::new(&path).write(|out| out.write_all(text.as_bytes()))?;
+        files.push(path);
+    }
+    if !args.run.quiet {
+        say(&format!("{} files in {}\n", files.len(), folder.display()));
+    }
+    Ok(())
+}
+
+/// The same table as Markdown, CSV and JSON.
+fn write_table(folder: &Path, found: &Found) -> Outcome<Vec<PathBuf>> {
+    let path = |ending: &str| folder.join(format!("{}.{ending}", found.experiment.name));
+    let texts = [(path("md"), markdown(found)), (path("csv"), csv(found))];
+    for (path, text) in &texts {
+        Output::new(path).write(|out| out.write_all(text.as_bytes()))?;
+    }
+    write_json(&json(found), &path("json"))?;
+    Ok(texts.into_iter().map(|(path, _)| path).chain([path("json")]).collect())
+}
