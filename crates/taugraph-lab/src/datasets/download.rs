@@ -5,7 +5,7 @@
 //! whole file, and the part starts over.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -273,7 +273,7 @@ impl<'a> Part<'a> {
             let read = match reader.read(&mut block) {
                 Ok(0) => break,
                 Ok(read) => read,
-                Err(source) if source.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(source) if source.kind() == ErrorKind::Interrupted => continue,
                 Err(source) => return Err(Trouble::Passing(self.trouble(&source.to_string()))),
             };
             // A server that sends for ever does not fill the disk.
@@ -325,6 +325,8 @@ impl<'a> Part<'a> {
     }
 
     fn failed(&self, error: ureq::Error) -> Trouble {
+        // A certificate that is refused comes as an I/O error about data.
+        let is_refused = matches!(&error, ureq::Error::Io(source) if source.kind() == ErrorKind::InvalidData);
         let is_lasting = matches!(
             error,
             ureq::Error::BadUri(_)
@@ -337,7 +339,7 @@ impl<'a> Part<'a> {
                 | ureq::Error::Rustls(_)
         );
         let error = self.trouble(&error.to_string());
-        if is_lasting { Trouble::Lasting(error) } else { Trouble::Passing(error) }
+        if is_lasting || is_refused { Trouble::Lasting(error) } else { Trouble::Passing(error) }
     }
 
     fn trouble(&self, problem: &str) -> Error {
