@@ -259,3 +259,51 @@ fn label_score(set: Set, method: GraphMethod, rule: Rule, seed: u64) -> Result<V
     let found = evaluate(&graph, duplicates.node_of_row(), &set.labels, &params, Trials::AllPairs, &run)?;
     Ok(vec![mean(&found.accuracies), mean(&found.balanced), deviation(&found.accuracies), found.majority])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::data::missing_sets;
+
+    /// Local scaling on tables is the baseline that the paper's figures can be checked with.
+    #[test]
+    fn local_scaling_is_within_three_hundredths_of_the_paper() {
+        let made = experiment(Table::Clustering, Size::Full);
+        if !missing_sets(["glass", "wine", "ecoli", "leaf", "breast-cancer-wisconsin"]).is_empty() {
+            let note =
+                b"skipped: local_scaling_is_within_three_hundredths_of_the_paper needs TAUGRAPH_DATA\n";
+            std::io::stderr().write_all(note).expect("standard error takes a line");
+            return;
+        }
+        let names = ["Glass", "Breast Cancer", "Wine", "E. coli", "Leaf"];
+        let rows = made.rows.iter().enumerate().filter(|(_, row)| names.contains(&row.name.as_str()));
+        for (place, row) in rows {
+            let (column, figure) = row.published[0];
+            assert_eq!(column, made.columns[0]);
+            for seed in 0..2 {
+                let found = (made.measure)(place, 0, seed).unwrap()[0];
+                assert!((found - figure).abs() <= 0.03, "{}: {found} against {figure}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_comparison_and_published_figure_names_a_column() {
+        for table in [Table::Clustering, Table::Labels, Table::Noise, Table::Neighbors] {
+            let made = experiment(table, Size::Full);
+            let has = |name: &str| made.columns.contains(&name);
+            assert!(made.comparisons.iter().all(|(a, b)| has(a) && has(b)), "{}", made.name);
+            assert!(
+                made.rows.iter().flat_map(|row| &row.published).all(|(name, _)| has(name)),
+                "{}",
+                made.name
+            );
+            let mut names: Vec<&str> = made.rows.iter().map(|row| row.name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), made.rows.len(), "the journal tells rows apart by their names");
+        }
+    }
+}
