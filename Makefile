@@ -17,9 +17,12 @@ bench: $(VENV)
 	cargo build --release --package taugraph --package taugraph-io --examples
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
-## Quality over fixed seeds, controls beside it; writes docs/RESULTS.md. Real tables come from TAUGRAPH_DATA.
+## The paper's tables and our own, controls beside them; writes docs/RESULTS.md. The sets: TAUGRAPH_DATA, or `taugraph datasets fetch`.
 results:
-	cargo run --release --package taugraph-lab > docs/RESULTS.md.new
+	cargo build --release --workspace
+	target/release/taugraph paper all --output paper-results --fresh > /dev/null
+	cat docs/reading.md paper-results/RESULTS.md > docs/RESULTS.md.new
+	target/release/taugraph-lab >> docs/RESULTS.md.new
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
 ## Makes the reference values of the tests anew.
@@ -43,4 +46,4 @@ $(VENV): scripts/requirements.txt
 
 clean:
 	cargo clean
-	rm -rf $(VENV) .tools bench-data fuzz/target fuzz/corpus fuzz/artifacts
+	rm -rf $(VENV) .tools bench-data paper-results fuzz/target fuzz/corpus fuzz/artifacts

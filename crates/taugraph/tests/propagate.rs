@@ -121,6 +121,32 @@ fn points_that_no_label_reaches_get_none() {
     }
 }
 
+/// A class without an example in a component has no chance there, whatever the priors.
+#[test]
+fn classes_do_not_reach_across_components() {
+    let entries = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (4, 5), (5, 4)].map(|(i, j)| (i, j, 1.0));
+    let graph = SparseGraph::from_entries(6, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
+    let given = vec![Some(0), None, None, Some(1), Some(2), None];
+    let examples = Examples::new(given, 3).unwrap();
+    for rule in RULES.into_iter().filter(|rule| !matches!(rule, Rule::GreedyWalk { pairs: Some(_), .. })) {
+        let params = PropagateParams { priors: Priors::Given(vec![0.01, 0.01, 0.98]), ..with(rule) };
+        let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+        assert_eq!(found.labels, [0, 0, 1, 1, 2, 2].map(Some), "{rule:?}");
+        assert!((0..4).all(|node| found.probabilities[3 * node + 2] == 0.0), "{rule:?}");
+    }
+}
+
+/// An example without neighbours has nobody who could outvote it.
+#[test]
+fn a_soft_example_alone_keeps_its_label() {
+    let entries = [(0, 1, 1.0), (1, 0, 1.0)];
+    let graph = SparseGraph::from_entries(3, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
+    let examples = Examples::new(vec![Some(0), None, Some(1)], 2).unwrap();
+    let params = PropagateParams { hold: Hold::Soft { strength: 1.0 }, ..PropagateParams::default() };
+    let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+    assert_eq!(found.labels, [Some(0), Some(0), Some(1)]);
+}
+
 /// A wrong example is outvoted when examples are held softly, and kept when they are held hard.
 #[test]
 fn soft_examples_can_be_corrected() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use taugraph::progress::Progress as _;
+use taugraph::progress::Progress;
 use taugraph_io::Output;
 use taugraph_lab::paper::{
     Found, Journal, Listener, Size, Table, csv, draw, draw_neighbors, draw_noise, experiment, json, markdown,
@@ -26,10 +26,15 @@ impl Listener for Bar<'_> {
         self.0.stage(experiment, Some(total as u64));
     }
 
-    fn advance(&self, _cell: &str) {
+    fn advance(&self) {
         self.0.advance(1);
     }
+}
 
+/// Stops the stages of a measurement on Ctrl-C, without showing them.
+struct Quiet<'a>(&'a Terminal);
+
+impl Progress for Quiet<'_> {
     fn cancelled(&self) -> bool {
         self.0.cancelled()
     }
@@ -63,7 +68,9 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
         if args.what != part && args.what != PaperPart::All {
             continue;
         }
-        let found = run(experiment(table, size), &journal, &Bar(&terminal))?;
+        let quiet = Quiet(&terminal);
+        let base = new_run(0, &args.run, &terminal).with_progress(&quiet);
+        let found = run(experiment(table, size), &journal, &Bar(&terminal), &base)?;
         files.extend(write_table(folder, &found)?);
         parts.push(markdown(&found));
         match table {

@@ -1,8 +1,10 @@
 //! A table of cells, and how they are measured.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
+use taugraph::progress::Run;
 
 use super::journal::{Entry, Journal, Key};
 use crate::data::Error;
@@ -20,6 +22,9 @@ pub struct Row {
 /// What one measurement gives, in the order of [`Experiment::measures`].
 pub type Values = Vec<f64>;
 
+/// Measures one cell (row, column) with the seed of the run.
+pub type Measure = Box<dyn Fn(usize, usize, &Run<'_>) -> Result<Values, Error> + Sync>;
+
 /// A table to be filled.
 pub struct Experiment {
     /// Its name in files and in the journal.
@@ -28,8 +33,10 @@ pub struct Experiment {
     pub title: &'static str,
     /// What is measured and how, in a few sentences.
     pub about: String,
-    /// Names of the values of a measurement; the first one is compared.
+    /// Names of the values of a measurement.
     pub measures: &'static [&'static str],
+    /// The one that is compared.
+    pub compared: usize,
     /// Rows.
     pub rows: Vec<Row>,
     /// Names of the methods.
@@ -38,8 +45,10 @@ pub struct Experiment {
     pub seeds: Vec<u64>,
     /// Pairs of columns that are compared: what the first adds to the second.
     pub comparisons: Vec<(&'static str, &'static str)>,
-    /// Measures one cell (row, column) with one seed.
-    pub measure: Box<dyn Fn(usize, usize, u64) -> Result<Values, Error> + Sync>,
+    /// Whether every seed has points of its own, so that it counts as a pair in comparisons; otherwise seeds are averaged first.
+    pub seeds_are_pairs: bool,
+    /// Measures one cell (row, column) with the seed of the run.
+    pub measure: Measure,
 }
 
 /// What one measurement gave.
@@ -71,20 +80,22 @@ impl Found {
     }
 }
 
-/// Who is told about the progress, and may stop the run.
+/// Who is told about the progress.
 pub trait Listener: Sync {
     /// So many measurements are to be made.
     fn start(&self, _experiment: &str, _total: usize) {}
     /// One has been made.
-    fn advance(&self, _cell: &str) {}
-    /// Whether to stop.
-    fn cancelled(&self) -> bool {
-        false
-    }
+    fn advance(&self) {}
 }
 
-/// Makes every measurement that the journal does not have.
-pub fn run(experiment: Experiment, journal: &Journal, listener: &dyn Listener) -> Result<Found, Error> {
+/// Makes every measurement that the journal does not have, on as many threads as the current pool has. `base` gives memory limit and
+/// cancellation; seeds are the experiment's own.
+pub fn run(
+    experiment: Experiment,
+    journal: &Journal,
+    listener: &dyn Listener,
+    base: &Run<'_>,
+) -> Result<Found, Error> {
     let (n_rows, n_columns) = (experiment.rows.len(), experiment.columns.len());
     let key = |row: usize, column: usize, seed: u64| Key {
         experiment: experiment.name.to_string(),
@@ -92,27 +103,53 @@ pub fn run(experiment: Experiment, journal: &Journal, listener: &dyn Listener) -
         column: experiment.columns[column].to_string(),
         seed,
     };
+    let known = |row: usize, column: usize, seed: u64| {
+        journal.get(&key(row, column, seed)).filter(|known| known.values.len() == experiment.measures.len())
+    };
     let all = (0..n_rows).flat_map(|row| (0..n_columns).map(move |column| (row, column)));
     let all = all.flat_map(|(row, column)| experiment.seeds.iter().map(move |&seed| (row, column, seed)));
     let missing: Vec<(usize, usize, u64)> =
-        all.filter(|&(row, column, seed)| journal.get(&key(row, column, seed)).is_none()).collect();
+        all.filter(|&(row, column, seed)| known(row, column, seed).is_none()).collect();
     listener.start(experiment.name, missing.len());
-    missing.par_iter().try_for_each(|&(row, column, seed)| {
-        if listener.cancelled() {
-            return Err(taugraph::error::Error::Cancelled.into());
-        }
+    let measure = |&(row, column, seed): &(usize, usize, u64)| {
         let start = Instant::now();
-        let values = (experiment.measure)(row, column, seed)?;
+        let values = (experiment.measure)(row, column, &base.with_seed(seed))?;
         let seconds = start.elapsed().as_secs_f64();
         journal.add(Entry { key: key(row, column, seed), values, seconds })?;
-        listener.advance(&format!("{}, {}", experiment.rows[row].name, experiment.columns[column]));
+        listener.advance();
         Ok::<(), Error>(())
-    })?;
+    };
+    on_single_threads(&missing, measure)?;
     let of_cell = |row: usize, column: usize| {
-        let of_seed = |&seed: &u64| journal.get(&key(row, column, seed)).expect("it has just been measured");
+        let of_seed = |&seed: &u64| known(row, column, seed).expect("it has just been measured");
         experiment.seeds.iter().map(of_seed).collect::<Vec<Measured>>()
     };
     let measured =
         (0..n_rows).map(|row| (0..n_columns).map(|column| of_cell(row, column)).collect()).collect();
     Ok(Found { experiment, measured })
+}
+
+/// Works through the list on several threads, each with a pool of one thread: a measurement has a core for itself, so that its
+/// time can be compared. After an error no other is begun.
+fn on_single_threads<T: Sync>(
+    list: &[T],
+    work: impl Fn(&T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..rayon::current_num_threads() {
+            scope.spawn(|| {
+                let pool =
+                    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread can be started");
+                while let Some(item) = list.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = pool.install(|| work(item)) {
+                        next.store(list.len(), Ordering::Relaxed);
+                        failed.lock().expect("no thread panicked").get_or_insert(error);
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().expect("no thread panicked").map_or(Ok(()), Err)
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
+use taugraph_io::Output;
 
 use super::experiment::Measured;
 use crate::data::Error;
@@ -30,7 +31,7 @@ pub struct Entry {
     /// Which measurement.
     #[serde(flatten)]
     pub key: Key,
-    /// What it gave; null stands for what is not a number.
+    /// What it gave.
     pub values: Vec<f64>,
     /// How long it took.
     pub seconds: f64,
@@ -49,32 +50,47 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file, or starts it. A last line that was cut off is left out; a file of another version is started anew.
+    /// Opens the file, or starts it, for this process alone. Lines that cannot be read, such as a last one that was cut off, are left
+    /// out; a file of another version is started anew.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
         let failed = |source| Error::Journal { path: path.to_path_buf(), source };
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(failed(error)),
         };
+        let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.lines();
         let is_ours = lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()) == Some(head);
         let entries: Vec<Entry> = match is_ours {
-            true => lines.map_while(|line| serde_json::from_str(line).ok()).collect(),
+            true => lines.filter_map(|line| serde_json::from_str(line).ok()).collect(),
             false => Vec::new(),
         };
-        // Written anew, so that what was cut off does not stand before what comes next.
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).open(path).map_err(failed)?;
-        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
-        let mut kept = serde_json::to_string(&head).expect("a version is text") + "\n";
-        entries.iter().for_each(|entry| kept += &line_of(entry));
-        file.write_all(kept.as_bytes()).map_err(failed)?;
+        let file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
+        // Another process would count what this one measures as missing, and the other way round.
+        file.try_lock()
+            .map_err(|error| failed(std::io::Error::other(format!("another run uses it ({error})"))))?;
+        if !is_ours || entries.len() + 1 != text.lines().count() || !text.ends_with('\n') {
+            // Written anew, so that what was cut off does not stand before what comes next.
+            let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
+            let mut kept = serde_json::to_string(&head).expect("a version is text") + "\n";
+            entries.iter().for_each(|entry| kept += &line_of(entry));
+            Output::new(path).write(|out| out.write_all(kept.as_bytes()))?;
+            drop(file);
+            let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            file.try_lock()
+                .map_err(|error| failed(std::io::Error::other(format!("another run uses it ({error})"))))?;
+            return Ok(Self::with(path, entries, file));
+        }
+        Ok(Self::with(path, entries, file))
+    }
+
+    fn with(path: &Path, entries: Vec<Entry>, file: File) -> Self {
         let known = entries
             .into_iter()
             .map(|entry| (entry.key, Measured { values: entry.values, seconds: entry.seconds }));
-        Ok(Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) })
+        Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) }
     }
 
     /// What a measurement gave, if it was made.
@@ -119,6 +135,20 @@ mod tests {
         again.add(Entry { key: key(2), values: vec![7.0], seconds: 0.0 }).unwrap();
         drop(again);
         assert_eq!(Journal::open(&path).unwrap().get(&key(2)).unwrap().values, [7.0]);
+        // A line in the middle that cannot be read costs that line; a second process waits for nothing.
+        let journal = Journal::open(&path).unwrap();
+        assert!(Journal::open(&path).is_err());
+        drop(journal);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let spoiled: Vec<String> = text
+            .lines()
+            .enumerate()
+            .map(|(i, line)| if i == 1 { "{σ".into() } else { line.to_string() })
+            .collect();
+        std::fs::write(&path, spoiled.join("\n")).unwrap();
+        let journal = Journal::open(&path).unwrap();
+        assert!(journal.get(&key(0)).is_none() && journal.get(&key(2)).is_some());
+        drop(journal);
         // Another version measures anew.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1)).unwrap();

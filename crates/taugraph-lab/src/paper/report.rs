@@ -20,8 +20,10 @@ pub fn markdown(found: &Found) -> String {
         text += " The paper's figure in brackets.";
     }
     text += "\n\n";
-    writeln!(text, "| set | points | {} |", experiment.columns.join(" | ")).expect("text grows");
-    writeln!(text, "|---|---|{}", "---|".repeat(experiment.columns.len())).expect("text grows");
+    let largest = experiment.measures.iter().position(|measure| *measure == "largest class");
+    let last = if largest.is_some() { (" largest class |", "---|") } else { ("", "") };
+    writeln!(text, "| set | points | {} |{}", experiment.columns.join(" | "), last.0).expect("text grows");
+    writeln!(text, "|---|---|{}{}", "---|".repeat(experiment.columns.len()), last.1).expect("text grows");
     for (r, row) in experiment.rows.iter().enumerate() {
         write!(text, "| {} | {} |", row.name, row.preparation).expect("text grows");
         for (c, column) in experiment.columns.iter().enumerate() {
@@ -30,6 +32,9 @@ pub fn markdown(found: &Found) -> String {
                 write!(text, " ({figure:.2})").expect("text grows");
             }
             text += " |";
+        }
+        if let Some(measure) = largest {
+            write!(text, " {:.3} |", found.values(r, 0, measure)[0]).expect("text grows");
         }
         text += "\n";
     }
@@ -68,15 +73,19 @@ fn means(found: &Found) -> String {
 
 fn comparisons(found: &Found) -> String {
     let experiment = &found.experiment;
-    let measure = usize::from(experiment.measures.len() > 1);
-    let name = experiment.measures[measure];
+    let name = experiment.measures[experiment.compared];
+    let pairs = if experiment.seeds_are_pairs { "set and seed" } else { "set, its seeds averaged" };
     let mut text = format!(
-        "\nIn pairs, one for each set and seed ({name}): mean difference ± standard error.\n\n\
+        "\nIn pairs, one for each {pairs} ({name}): mean difference ± standard error.\n\n\
          | comparison | difference | wins / ties / losses |\n|---|---|---|\n"
     );
     let values = |name: &str| -> Option<Vec<f64>> {
         let column = experiment.columns.iter().position(|column| *column == name)?;
-        Some((0..experiment.rows.len()).flat_map(|row| found.values(row, column, measure)).collect())
+        let of_row = |row: usize| {
+            let values = found.values(row, column, experiment.compared);
+            if experiment.seeds_are_pairs { values } else { vec![mean(&values)] }
+        };
+        Some((0..experiment.rows.len()).flat_map(of_row).collect())
     };
     for (a, b) in &experiment.comparisons {
         if let Some((of_a, of_b)) = values(a).zip(values(b)) {

@@ -118,17 +118,19 @@ fn clustering() -> Experiment {
              joined as Race and Meyer do; `path-based`: the robust form; `10-NN`: weights 1."
         ),
         measures: &["NMI"],
+        compared: 0,
+        seeds_are_pairs: false,
         rows: rows.collect(),
         columns: methods.iter().map(|method| method.0).collect(),
         seeds: (0..10).collect(),
         comparisons: COMPARISONS.to_vec(),
-        measure: Box::new(move |row, column, seed| cluster_score(sets[row].1, methods[column].1, seed)),
+        measure: Box::new(move |row, column, run| cluster_score(sets[row].1, methods[column].1, run)),
     }
 }
 
-fn cluster_score(set: Set, method: ClusterMethod, seed: u64) -> Result<Values, Error> {
-    let set = set.load(seed)?;
-    let found = method.cluster(&set.points, set.labels.n_classes(), &Run::new(seed))?;
+fn cluster_score(set: Set, method: ClusterMethod, run: &Run<'_>) -> Result<Values, Error> {
+    let set = set.load(run.seed)?;
+    let found = method.cluster(&set.points, set.labels.n_classes(), run)?;
     Ok(vec![nmi(&set.labels, &found)?])
 }
 
@@ -146,13 +148,15 @@ fn noise() -> Experiment {
         title: "Two spirals with Gaussian noise",
         about: format!("NMI, 300 points, new ones for every seed. {CONTROLS}"),
         measures: &["NMI"],
+        compared: 0,
+        seeds_are_pairs: true,
         rows: rows.collect(),
         columns: methods.iter().map(|method| method.0).collect(),
         seeds: (0..20).collect(),
         comparisons: COMPARISONS.to_vec(),
-        measure: Box::new(move |row, column, seed| {
+        measure: Box::new(move |row, column, run| {
             let (sigma, share) = cells[row];
-            cluster_score(Set::Spirals { sigma, share }, methods[column].1, seed)
+            cluster_score(Set::Spirals { sigma, share }, methods[column].1, run)
         }),
     }
 }
@@ -171,12 +175,14 @@ fn neighbors() -> Experiment {
         title: "Two spirals, first scales from the k-th neighbour",
         about: format!("NMI, 300 points without noise, new ones for every seed. {CONTROLS}"),
         measures: &["NMI"],
+        compared: 0,
+        seeds_are_pairs: true,
         rows: rows.collect(),
         columns: of_k(K).iter().map(|method| method.0).collect(),
         seeds: (0..20).collect(),
         comparisons: COMPARISONS.into_iter().filter(|pair| pair.1 != "10-NN").collect(),
-        measure: Box::new(move |row, column, seed| {
-            cluster_score(Set::Spirals { sigma: 0.0, share: 0.0 }, of_k(5 + row)[column].1, seed)
+        measure: Box::new(move |row, column, run| {
+            cluster_score(Set::Spirals { sigma: 0.0, share: 0.0 }, of_k(5 + row)[column].1, run)
         }),
     }
 }
@@ -229,10 +235,12 @@ fn labels() -> Experiment {
         name: "table2",
         title: "Table 2: labels from one example of each class",
         about: format!(
-            "Accuracy and balanced accuracy over all pairs of examples: the exact expectation, and the deviation over the pairs. \
+            "Accuracy / balanced accuracy over all pairs of examples: the exact expectation, and the deviation of the balanced accuracy over the pairs. \
              The paper's figures are means over 10 random pairs. `largest class` is what a constant answer gets. {CONTROLS}"
         ),
         measures: &["accuracy", "balanced accuracy", "deviation", "largest class"],
+        compared: 1,
+        seeds_are_pairs: false,
         rows: rows.collect(),
         columns: columns.iter().map(|column| column.0).collect(),
         seeds: vec![0],
@@ -244,20 +252,19 @@ fn labels() -> Experiment {
             ("robust, harmonic", "10-NN linked, harmonic"),
             ("robust, harmonic", "robust, walk"),
         ],
-        measure: Box::new(move |row, column, seed| {
+        measure: Box::new(move |row, column, run| {
             let (_, method, rule) = columns[column];
-            label_score(sets[row].1, method, rule, seed)
+            label_score(sets[row].1, method, rule, run)
         }),
     }
 }
 
-fn label_score(set: Set, method: GraphMethod, rule: Rule, seed: u64) -> Result<Values, Error> {
-    let set = set.load(seed)?;
-    let run = Run::new(seed);
-    let (graph, duplicates) = method.graph(&set.points, &run)?;
+fn label_score(set: Set, method: GraphMethod, rule: Rule, run: &Run<'_>) -> Result<Values, Error> {
+    let set = set.load(run.seed)?;
+    let (graph, duplicates) = method.graph(&set.points, run)?;
     let params = PropagateParams { rule, ..PropagateParams::default() };
-    let found = evaluate(&graph, duplicates.node_of_row(), &set.labels, &params, Trials::AllPairs, &run)?;
-    Ok(vec![mean(&found.accuracies), mean(&found.balanced), deviation(&found.accuracies), found.majority])
+    let found = evaluate(&graph, duplicates.node_of_row(), &set.labels, &params, Trials::AllPairs, run)?;
+    Ok(vec![mean(&found.accuracies), mean(&found.balanced), deviation(&found.balanced), found.majority])
 }
 
 #[cfg(test)]
@@ -283,7 +290,7 @@ mod tests {
             let (column, figure) = row.published[0];
             assert_eq!(column, made.columns[0]);
             for seed in 0..2 {
-                let found = (made.measure)(place, 0, seed).unwrap()[0];
+                let found = (made.measure)(place, 0, &Run::new(seed)).unwrap()[0];
                 assert!((found - figure).abs() <= 0.03, "{}: {found} against {figure}", row.name);
             }
         }

@@ -81,8 +81,9 @@ pub fn consensus_of(clusterings: &[Labels], params: &ConsensusParams, run: &Run<
     let n = clusterings.first().map_or(0, |labels| labels.len());
     let numbers = params.numbers_below(n)?;
     require((0.0..1.0).contains(&params.drop), "drop", params.drop, "must be at least 0 and below 1")?;
-    let estimate = |n: usize| MemoryEstimate { stages: vec![("consensus", 40 * (n as u64).pow(2))] };
+    let estimate = |n: usize| MemoryEstimate { stages: vec![("consensus", 48 * (n as u64).pow(2))] };
     refuse_if_over(n, run.memory_limit, estimate, "cluster a sample of the points")?;
+    require(params.n_clusters != Some(0), "clusters", 0, "must be at least 1")?;
     let most = numbers.iter().copied().max().unwrap_or(2);
     let mut votes = consensus_matrix(clusterings)?;
     let mut rounds = 1;
@@ -121,7 +122,9 @@ impl ConsensusParams {
 }
 
 fn seed_of(run: &Run<'_>, round: usize, k: usize, repeat: usize) -> u64 {
-    run.seed ^ ((round as u64) << 40 | (k as u64) << 20 | repeat as u64)
+    // Spread over all bits: small seeds and small numbers must not meet.
+    let vote = (round as u64) << 40 | (k as u64) << 20 | (repeat as u64 + 1);
+    run.seed.wrapping_add(vote.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// In which share of the clusterings each pair of points is together, row by row; 1 on the diagonal.

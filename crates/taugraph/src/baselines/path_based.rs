@@ -88,12 +88,13 @@ pub fn path_costs(
     let mut costs = vec![0.0; edges.len()];
     edges.for_each_row(&mut costs, 1, |i, numbers, row| {
         // From i through the tree; the dearest step so far.
-        let mut dearest = vec![f64::INFINITY; n];
-        dearest[i] = 0.0;
+        let mut dearest = vec![0.0f64; n];
+        let mut is_reached = vec![false; n];
+        is_reached[i] = true;
         let mut reached = vec![i];
         while let Some(node) = reached.pop() {
             for &(other, step) in &tree[node] {
-                if dearest[other] == f64::INFINITY {
+                if !std::mem::replace(&mut is_reached[other], true) {
                     dearest[other] = dearest[node].max(step);
                     reached.push(other);
                 }

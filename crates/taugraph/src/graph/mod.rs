@@ -112,14 +112,19 @@ impl SparseGraph {
     ) -> Result<(Self, Changes)> {
         let mut changes = Changes::default();
         let (mut offsets, mut ids, mut weights) = (vec![0u64; n + 1], Vec::new(), Vec::new());
+        let mut last = 0;
         for (row, column, weight) in entries {
+            let bad = |rule| Err(Error::BadStructure { row: row as usize, rule });
+            if row as usize >= n {
+                return bad("the row is not below the number of nodes");
+            }
+            if row < last {
+                return bad("the rows are not ascending");
+            }
+            last = row;
             if row == column {
                 changes.n_loops += 1;
                 continue;
-            }
-            if row as usize >= n {
-                let rule = "the row is not below the number of nodes";
-                return Err(Error::BadStructure { row: row as usize, rule });
             }
             ids.push(column);
             weights.push(weight);
@@ -371,7 +376,8 @@ mod tests {
         }
         let bad = SparseGraph::from_entries(2, [(0, 1, -1.0)], Asymmetry::Mean);
         assert!(matches!(bad, Err(Error::BadWeight { .. })));
-        assert!(SparseGraph::from_entries(2, [(5, 1, 1.0)], Asymmetry::Mean).is_err());
+        assert!(SparseGraph::from_entries(2, [(5, 5, 1.0)], Asymmetry::Mean).is_err());
+        assert!(SparseGraph::from_entries(4, [(1, 2, 1.0), (0, 3, 1.0)], Asymmetry::Mean).is_err());
     }
 
     fn path() -> SparseGraph {

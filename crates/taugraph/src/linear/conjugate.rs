@@ -10,12 +10,15 @@ use super::multigrid::{Multigrid, PIECE};
 use crate::error::{Error, Result};
 use crate::progress::Run;
 
+/// How often the iteration may start again from the true residual.
+const STARTS: usize = 3;
+
 /// How the iteration went.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SolveInfo {
     /// Iterations until the slowest right-hand side had converged.
     pub iterations: usize,
-    /// Largest residual of a right-hand side, relative to its length, both in units of the degrees.
+    /// Largest residual of a right-hand side, measured at the end, relative to its length; both in units of the degrees.
     pub residual: f64,
 }
 
@@ -28,71 +31,87 @@ pub(super) fn solve(
     run: &Run<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
     let zeros = || vec![0.0; r.len()];
-    let (mut x, mut z, mut q) = (zeros(), zeros(), zeros());
+    let (mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros());
+    let right = r.clone();
     let mut work = multigrid.workspace(width);
     let inverse: Vec<f64> =
         multigrid.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect();
-    for ((z, r), inverse) in z.chunks_exact_mut(width).zip(r.chunks_exact(width)).zip(&inverse) {
-        z.iter_mut().zip(r).for_each(|(z, r)| *z = inverse * r);
-    }
-    let starts = dots(&r, &z, width);
-    multigrid.precondition(&r, &mut z, &mut q, &mut work, width);
-    let mut p = z.clone();
+    let starts = squares(&r, &inverse, width)?;
     let relative = |squares: &[f64]| {
         let ratio = |(square, start): (&f64, &f64)| if *start > 0.0 { (square / start).sqrt() } else { 0.0 };
         squares.iter().zip(&starts).map(ratio).fold(0.0, f64::max)
     };
-    let mut rz = dots(&r, &z, width);
     let mut info = SolveInfo { iterations: 0, residual: relative(&starts) };
-    while info.residual > solver.tolerance && info.iterations < solver.max_iterations {
-        run.check()?;
-        multigrid.apply(&p, &mut q, width);
-        let pq = dots(&p, &q, width);
-        // A right-hand side that is solved exactly stays as it is.
-        let steps: Vec<f64> =
-            rz.iter().zip(&pq).map(|(rz, pq)| if *pq > 0.0 { rz / pq } else { 0.0 }).collect();
-        let squares = step(&mut x, &mut r, &p, &q, &steps, &inverse);
-        info = SolveInfo { iterations: info.iterations + 1, residual: relative(&squares) };
-        if !info.residual.is_finite() {
-            return Err(Error::Numerical { what: "conjugate gradients" });
-        }
+    // The residual that is carried along drifts away from the true one: that is measured at the end, and if it is not small
+    // enough the iteration starts again from there.
+    for _ in 0..STARTS {
         multigrid.precondition(&r, &mut z, &mut q, &mut work, width);
-        let new = dots(&r, &z, width);
-        let turns: Vec<f64> =
-            new.iter().zip(&rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
-        p.par_chunks_mut(PIECE * width).zip(z.par_chunks(PIECE * width)).for_each(|(p, z)| {
-            for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
-                p.iter_mut().zip(z).zip(&turns).for_each(|((p, z), turn)| *p = z + turn * *p);
-            }
-        });
-        rz = new;
+        p.copy_from_slice(&z);
+        let mut rz = dots(&r, &z, width);
+        while info.residual > solver.tolerance && info.iterations < solver.max_iterations {
+            run.check()?;
+            multigrid.apply(&p, &mut q, width);
+            let pq = dots(&p, &q, width);
+            // A right-hand side that is solved exactly stays as it is.
+            let steps: Vec<f64> =
+                rz.iter().zip(&pq).map(|(rz, pq)| if *pq > 0.0 { rz / pq } else { 0.0 }).collect();
+            step(&mut x, &mut r, &p, &q, &steps);
+            let residual = relative(&squares(&r, &inverse, width)?);
+            info = SolveInfo { iterations: info.iterations + 1, residual };
+            multigrid.precondition(&r, &mut z, &mut q, &mut work, width);
+            let new = dots(&r, &z, width);
+            let turns: Vec<f64> =
+                new.iter().zip(&rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
+            p.par_chunks_mut(PIECE * width).zip(z.par_chunks(PIECE * width)).for_each(|(p, z)| {
+                for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
+                    p.iter_mut().zip(z).zip(&turns).for_each(|((p, z), turn)| *p = z + turn * *p);
+                }
+            });
+            rz = new;
+        }
+        multigrid.apply(&x, &mut q, width);
+        r.par_iter_mut().zip(&right).zip(&q).for_each(|((r, right), q)| *r = right - q);
+        info.residual = relative(&squares(&r, &inverse, width)?);
+        if info.residual <= solver.tolerance || info.iterations >= solver.max_iterations {
+            break;
+        }
     }
     Ok((x, info))
 }
 
-/// x ← x + steps·p, r ← r − steps·q; squares of the new residuals in units of the diagonal.
-fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64], inverse: &[f64]) -> Vec<f64> {
-    let width = steps.len();
-    let size = PIECE * width;
-    let pieces =
-        x.par_chunks_mut(size).zip(r.par_chunks_mut(size)).zip(p.par_chunks(size)).zip(q.par_chunks(size));
+/// Squared length of each right-hand side in units of the diagonal; an error if one is not a number.
+fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
+    let pieces = r.par_chunks(PIECE * width).zip(inverse.par_chunks(PIECE));
     let of_pieces: Vec<Vec<f64>> = pieces
-        .zip(inverse.par_chunks(PIECE))
-        .map(|((((x, r), p), q), inverse)| {
+        .map(|(r, inverse)| {
             let mut squares = vec![0.0; width];
-            let nodes = x.chunks_exact_mut(width).zip(r.chunks_exact_mut(width));
-            let others = p.chunks_exact(width).zip(q.chunks_exact(width)).zip(inverse);
-            for ((x, r), ((p, q), inverse)) in nodes.zip(others) {
-                for lane in 0..width {
-                    x[lane] += steps[lane] * p[lane];
-                    r[lane] -= steps[lane] * q[lane];
-                    squares[lane] += r[lane] * r[lane] * inverse;
-                }
+            for (r, inverse) in r.chunks_exact(width).zip(inverse) {
+                squares.iter_mut().zip(r).for_each(|(square, r)| *square += (r * inverse) * r);
             }
             squares
         })
         .collect();
-    total(of_pieces, width)
+    let squares = total(of_pieces, width);
+    match squares.iter().all(|square| square.is_finite()) {
+        true => Ok(squares),
+        false => Err(Error::Numerical { what: "conjugate gradients" }),
+    }
+}
+
+/// x ← x + steps·p, r ← r − steps·q.
+fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
+    let width = steps.len();
+    let size = PIECE * width;
+    let ours = x.par_chunks_mut(size).zip(r.par_chunks_mut(size));
+    ours.zip(p.par_chunks(size).zip(q.par_chunks(size))).for_each(|((x, r), (p, q))| {
+        let nodes = x.chunks_exact_mut(width).zip(r.chunks_exact_mut(width));
+        for ((x, r), (p, q)) in nodes.zip(p.chunks_exact(width).zip(q.chunks_exact(width))) {
+            for lane in 0..width {
+                x[lane] += steps[lane] * p[lane];
+                r[lane] -= steps[lane] * q[lane];
+            }
+        }
+    });
 }
 
 /// Inner product of each right-hand side.

@@ -4,8 +4,6 @@ use crate::graph::SparseGraph;
 
 /// No level is made below this many nodes: what is left is inverted.
 const COARSEST: usize = 64;
-/// A level that keeps more than this share of the nodes is not worth having.
-const LEAST_SHRINKAGE: f64 = 0.9;
 /// Nodes are paired with a free neighbour if its bond is at least this share of their strongest one.
 const STRONG: f64 = 0.25;
 /// Nodes without neighbours merge with nothing.
@@ -42,11 +40,15 @@ pub(crate) struct Hierarchy {
     weights: Vec<f64>,
     /// The last one has no members.
     patterns: Vec<Pattern>,
+    /// The heaviest weight of the graph: all weights here are divided by it, so that squares neither vanish nor overflow.
+    heaviest: f64,
 }
 
 impl Hierarchy {
     pub fn new(graph: &SparseGraph) -> Self {
-        let mut levels = vec![Level::of(graph)];
+        let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
+        let heaviest = if heaviest > 0.0 { heaviest } else { 1.0 };
+        let mut levels = vec![Level::of(graph, heaviest)];
         let mut mergers: Vec<Vec<u32>> = Vec::new();
         loop {
             let fine = &levels[levels.len() - 1];
@@ -63,9 +65,6 @@ impl Hierarchy {
             let alone = of_pairs.iter_mut().filter(|merged| **merged == ALONE);
             alone.zip(n_merged..).for_each(|(merged, own)| *merged = own);
             let merged = halved.merged(&of_pairs);
-            if merged.len() as f64 > LEAST_SHRINKAGE * fine.len() as f64 {
-                break;
-            }
             let through = |&pair: &u32| if pair == ALONE { ALONE } else { of_pairs[pair as usize] };
             mergers.push(pairs.iter().map(through).collect());
             levels.push(merged);
@@ -92,11 +91,16 @@ impl Hierarchy {
             }
         }
         patterns.reverse();
-        Self { order, weights, patterns }
+        Self { order, weights, patterns, heaviest }
     }
 
     pub fn order(&self) -> &[u32] {
         &self.order
+    }
+
+    /// What everything of the size of a weight has to be divided by.
+    pub(super) fn heaviest(&self) -> f64 {
+        self.heaviest
     }
 
     pub(super) fn weights(&self) -> &[f64] {
@@ -167,11 +171,11 @@ struct Level {
 }
 
 impl Level {
-    fn of(graph: &SparseGraph) -> Self {
+    fn of(graph: &SparseGraph, heaviest: f64) -> Self {
         Self {
             offsets: graph.offsets().iter().map(|&offset| offset as usize).collect(),
             ids: graph.ids().to_vec(),
-            weights: graph.weights().to_vec(),
+            weights: graph.weights().iter().map(|weight| weight / heaviest).collect(),
         }
     }
 

@@ -55,15 +55,20 @@ pub(crate) fn solve(
     solver: &Solver,
     run: &Run<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
+    let unit = hierarchy.heaviest();
     let multigrid = match ground {
         Ground::None(_) => Multigrid::new(hierarchy, None, None),
-        Ground::Some { held, extra } => Multigrid::new(hierarchy, Some(held), Some(extra)),
+        Ground::Some { held, extra } => {
+            let extra: Vec<f64> = extra.iter().map(|extra| extra / unit).collect();
+            Multigrid::new(hierarchy, Some(held), Some(&extra))
+        }
     };
     // Right-hand sides in whole lanes: the last ones are empty.
     let padded = width.next_multiple_of(multigrid::LANES);
     let mut r = vec![0.0; hierarchy.order().len() * padded];
     for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
-        row[..width].copy_from_slice(&right[node as usize * width..(node as usize + 1) * width]);
+        let of_node = &right[node as usize * width..(node as usize + 1) * width];
+        row.iter_mut().zip(of_node).for_each(|(out, right)| *out = right / unit);
         if multigrid.is_held(node as usize) {
             row.fill(0.0);
         }
@@ -179,6 +184,38 @@ mod tests {
                 |values: &[f64]| -> Vec<f64> { values.iter().skip(column).step_by(5).copied().collect() };
             let (held, extra) = (vec![false; n], vec![0.0; n]);
             assert!(error(&graph, &held, &extra, &of(&x), &of(&centered)) < 1e-9);
+        }
+    }
+
+    /// Components that all merge away on one level, nodes without neighbours, weights near the ends of what a number holds.
+    #[test]
+    fn pieces_and_extreme_weights() {
+        let pairs: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, 1.0)).collect();
+        let rings: Vec<_> =
+            (0..70).flat_map(|r| (0..12).map(move |i| (12 * r + i, 12 * r + (i + 1) % 12, 1.0))).collect();
+        let path = |weight: f64| -> Vec<_> { (1..200).map(|i| (i - 1, i, weight)).collect() };
+        for (n, edges) in [
+            (200, pairs),
+            (840, rings),
+            (65, Vec::new()),
+            (200, path(1e-310)),
+            (200, path(1e-170)),
+            (200, path(1e200)),
+        ] {
+            let graph = graph(n, &edges);
+            let components = Components::of_graph(&graph);
+            // The first node of every component is held at 0; the right-hand side has the size of the weights.
+            let mut held = vec![false; n];
+            components.nodes().iter().for_each(|nodes| held[nodes[0] as usize] = true);
+            let unit = edges.first().map_or(1.0, |edge| edge.2);
+            let (extra, b) = (vec![0.0; n], vec![unit; n]);
+            let solver = Solver { tolerance: 1e-11, ..EXACT };
+            let ground = Ground::Some { held: &held, extra: &extra };
+            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &Run::new(0)).unwrap();
+            assert!(info.residual <= 1e-11, "{info:?}");
+            let scaled: Vec<f64> = b.iter().map(|b| b / unit).collect();
+            let edges: Vec<_> = edges.iter().map(|&(i, j, _)| (i, j, 1.0)).collect();
+            assert!(error(&super::tests::graph(n, &edges), &held, &extra, &x, &scaled) < 1e-9);
         }
     }
 

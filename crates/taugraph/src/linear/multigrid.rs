@@ -437,6 +437,10 @@ vectorized! {
 /// x ← inverse·r.
 fn multiply_dense(inverse: &[f64], r: &[f64], x: &mut [f64], width: usize) {
     let n = r.len() / width;
+    // Every node merged away alone.
+    if n == 0 {
+        return;
+    }
     for (x, row) in x.chunks_exact_mut(width).zip(inverse.chunks_exact(n)) {
         x.fill(0.0);
         for (r, a) in r.chunks_exact(width).zip(row) {

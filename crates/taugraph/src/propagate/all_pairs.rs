@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::evaluate::Score;
 use crate::dense::{columns_of, symmetric_eigen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
@@ -24,7 +24,10 @@ pub(super) fn harmonic_scores(
     run: &Run<'_>,
 ) -> Result<Vec<(Score, usize)>> {
     let n = graph.n_nodes();
-    let estimate = |n: usize| MemoryEstimate { stages: vec![("all pairs", 32 * (n as u64).pow(2))] };
+    if n <= 2 {
+        return Err(Error::NothingToLabel);
+    }
+    let estimate = |n: usize| MemoryEstimate { stages: vec![("all pairs", 64 * (n as u64).pow(2))] };
     refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
     let components = Components::of_graph(graph);
     let green = green(graph, &components, run)?;
@@ -85,7 +88,7 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     };
     let free = || (0..n).filter(|&x| x != a && x != b).filter_map(share);
     let masses = [free().sum::<f64>(), free().map(|share| 1.0 - share).sum::<f64>()];
-    let weight = |mass: f64| if mass > 0.0 { 1.0 / mass } else { 0.0 };
+    let weight = |mass: f64| if mass > 0.0 { 1.0 / mass } else { 1.0 };
     let mut score = Score::default();
     for (x, of_classes) in rows.iter().enumerate() {
         let label = match share(x) {

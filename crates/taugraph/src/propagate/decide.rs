@@ -67,7 +67,9 @@ fn by_mass(scores: &[f64], width: usize, priors: &[f64], examples: &Examples, re
             masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
         }
     }
-    let weight = |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { 0.0 };
+    // A class that has no unlabelled node within reach has nothing to be brought to.
+    let weight =
+        |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { priors[class] };
     let weights: Vec<f64> = (0..width).map(weight).collect();
     let rows = scores.chunks_exact(width);
     rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()

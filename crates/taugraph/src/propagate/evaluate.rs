@@ -7,6 +7,7 @@ use super::{Examples, PropagateParams, Propagator, WalkInfo, without_weak_edges}
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
+use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
@@ -88,6 +89,15 @@ pub fn evaluate(
     }
     let majority = rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64;
     let mut found = Evaluation { accuracies: Vec::new(), balanced: Vec::new(), majority, walk: None };
+    if trials == Trials::AllPairs {
+        // The pairs themselves, and two scores for each.
+        let pairs: u64 = rows_of_class.iter().take(2).map(|rows| rows.len() as u64).product();
+        let estimate = |rows: usize| {
+            let share = rows as f64 / n as f64;
+            MemoryEstimate { stages: vec![("trials", (64.0 * pairs as f64 * share * share) as u64)] }
+        };
+        refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
+    }
     let has_closed_form = trials == Trials::AllPairs && n_classes == 2 && params.is_plain_harmonic();
     if has_closed_form {
         let mut rows = vec![[0; 2]; graph.n_nodes()];
@@ -110,7 +120,8 @@ pub fn evaluate(
         for (class, &row) in rows.iter().enumerate() {
             given[node_of_row[row as usize] as usize] = Some(class as u32);
         }
-        let spread = propagator.labels(&Examples::new(given, n_classes)?, run)?;
+        let spread =
+            propagator.labels(&Examples::new(given, n_classes)?, rayon::current_num_threads(), run)?;
         let mut score = Score::default();
         for (row, &label) in labels.iter().enumerate() {
             let is_right = spread.labels[node_of_row[row] as usize] == Some(label);

@@ -120,10 +120,10 @@ impl PropagateParams {
     fn check(&self) -> Result<()> {
         let tolerance = self.solver.tolerance;
         require(
-            (1e-15..1.0).contains(&tolerance),
+            (1e-13..1.0).contains(&tolerance),
             "tolerance",
             tolerance,
-            "must be at least 1e-15 and below 1",
+            "must be at least 1e-13 and below 1",
         )?;
         let most = self.solver.max_iterations;
         require(most >= 1, "max_iterations", most, "must be at least 1")?;
@@ -239,11 +239,11 @@ impl<'a> Propagator<'a> {
     /// Labels every node that an example reaches.
     pub fn propagate(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
         run.stage("propagate", None)?;
-        self.labels(examples, run)
+        self.labels(examples, 1, run)
     }
 
-    /// The same as part of another stage.
-    pub(crate) fn labels(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
+    /// The same as part of another stage, one of so many at a time.
+    pub(crate) fn labels(&self, examples: &Examples, at_a_time: usize, run: &Run<'_>) -> Result<Propagation> {
         let params = self.params;
         let (n, width) = (self.graph.n_nodes(), examples.n_classes());
         if examples.n_nodes() != n {
@@ -255,7 +255,7 @@ impl<'a> Propagator<'a> {
         let (scores, scale) = match &self.means {
             Means::Walks(table) => (table.scores(examples), Scale::Difference),
             Means::Systems(hierarchy) => {
-                self.refuse_without_memory(examples, run)?;
+                self.refuse_without_memory(examples, at_a_time, run)?;
                 self.solve_rule(&Problem { of: self, hierarchy, examples, reached: &reached, run })?
             }
         };
@@ -303,17 +303,17 @@ impl<'a> Propagator<'a> {
         })
     }
 
-    /// For each right-hand side: seven vectors of the iteration and its levels, scores and probabilities.
-    fn refuse_without_memory(&self, examples: &Examples, run: &Run<'_>) -> Result<()> {
+    /// The hierarchy; for each right-hand side eight vectors of the iteration and its levels, scores and probabilities; and the
+    /// weights of the levels.
+    fn refuse_without_memory(&self, examples: &Examples, at_a_time: usize, run: &Run<'_>) -> Result<()> {
         let by_kernel = matches!(self.params.rule, Rule::KernelCosine | Rule::NearestInKernel);
         let width = if by_kernel { examples.nodes().len() } else { examples.n_classes() } as u64;
-        let bytes = |n: usize| 8 * n as u64 * (9 * width.next_multiple_of(4) + 6);
-        let estimate = |n: usize| MemoryEstimate { stages: vec![("propagate", bytes(n))] };
-        refuse_if_over(
-            self.graph.n_nodes(),
-            run.memory_limit,
-            estimate,
-            "label fewer points, or use another rule",
-        )
+        let n_nodes = self.graph.n_nodes();
+        let n_edges = self.graph.n_edges() as u64;
+        let per_system = 8 * n_nodes as u64 * (12 * width.next_multiple_of(4) + 8) + 8 * n_edges;
+        let bytes = Hierarchy::bytes(n_nodes as u64, n_edges) + at_a_time as u64 * per_system;
+        let share = |n: usize| (bytes as f64 * n as f64 / n_nodes as f64) as u64;
+        let estimate = |n: usize| MemoryEstimate { stages: vec![("propagate", share(n))] };
+        refuse_if_over(n_nodes, run.memory_limit, estimate, "label fewer points, or use another rule")
     }
 }

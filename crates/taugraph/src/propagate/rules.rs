@@ -89,12 +89,11 @@ impl Problem<'_> {
         }
         let mut scores = self.solve(Ground::None(components), &right, width)?;
         self.shift(&mut scores.values, width);
-        // A component whose labels agree has no sources: it is theirs.
+        // Nothing reaches across components: a class without an example has no score there.
         for (row, &component) in scores.values.chunks_exact_mut(width).zip(of_nodes) {
             let of_component = &means[component as usize * width..(component as usize + 1) * width];
-            if let Some(class) = of_component.iter().position(|&mean| mean == 1.0) {
-                row[class] = 1.0;
-            }
+            let absent = row.iter_mut().zip(of_component).filter(|(_, mean)| **mean == 0.0);
+            absent.for_each(|(score, _)| *score = f64::NEG_INFINITY);
         }
         Ok(scores)
     }

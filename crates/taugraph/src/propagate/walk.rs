@@ -78,9 +78,9 @@ impl WalkTable {
     ) -> Result<Self> {
         require((1..=100).contains(&max_walk), "max walk", max_walk, "must be between 1 and 100")?;
         let n = graph.n_nodes();
-        // Coordinates, the copy that is searched, the eigenvectors that they come from; distances between all come later.
+        // Coordinates, the copy that is searched, the eigenvectors that they come from; and, where all pairs are used, the distances.
         let estimate = |n: usize| {
-            let stages = vec![("kernel", 24 * n as u64 * n_pairs.min(n) as u64)];
+            let stages = vec![("kernel", 40 * n as u64 * n_pairs.min(n) as u64)];
             MemoryEstimate { stages }
         };
         refuse_if_over(n, run.memory_limit, estimate, "walk in fewer eigenpairs")?;

@@ -53,7 +53,7 @@ impl ConditionalQuantiles for Community {
 
     fn bytes(&self, size: ProblemSize) -> u64 {
         let partitions = (self.resolutions.len() * self.seeds) as u64;
-        let at_work = rayon::current_num_threads() as u64;
+        let at_work = (rayon::current_num_threads() as u64).min(partitions);
         // The graph, and for each partition at work a copy of it that shrinks.
         24 * size.n_edges * (1 + 2 * at_work)
             + 64 * size.n_nodes * at_work
