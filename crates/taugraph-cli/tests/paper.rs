@@ -71,3 +71,20 @@ fn a_killed_run_goes_on() {
     folder.ok("paper table1 --slice --quiet --output whole");
     assert_eq!(folder.read("killed/table1.csv"), folder.read("whole/table1.csv"));
 }
+
+/// What is missing is said before anything is measured.
+#[test]
+fn sets_that_are_not_here_are_named_first() {
+    let folder = Folder::new();
+    let done = Command::new(TAUGRAPH)
+        .args(["paper", "table1", "--output", "none"])
+        .env_remove("TAUGRAPH_DATA")
+        .env("TAUGRAPH_CACHE", folder.file("cache"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(3), "{message}");
+    assert!(message.contains("glass") && message.contains("taugraph datasets fetch"), "{message}");
+    assert_eq!(folder.read("none/journal.jsonl").lines().count(), 1);
+}

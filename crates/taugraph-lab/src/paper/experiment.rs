@@ -1,5 +1,6 @@
 //! A table of cells, and how they are measured.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -8,11 +9,14 @@ use taugraph::progress::Run;
 
 use super::journal::{Entry, Journal, Key};
 use crate::data::Error;
+use crate::datasets::{Store, find};
 
 /// One row of a table: a set, prepared in a stated way.
 pub struct Row {
     /// Its name.
     pub name: String,
+    /// The set of the registry that it needs, if any.
+    pub set: Option<&'static str>,
     /// What was done to the points before.
     pub preparation: &'static str,
     /// The paper's figure for some columns.
@@ -110,6 +114,12 @@ pub fn run(
     let all = all.flat_map(|(row, column)| experiment.seeds.iter().map(move |&seed| (row, column, seed)));
     let missing: Vec<(usize, usize, u64)> =
         all.filter(|&(row, column, seed)| known(row, column, seed).is_none()).collect();
+    // Sooner than after minutes of work on the others.
+    let store = Store::from_environment();
+    let rows: BTreeSet<usize> = missing.iter().map(|&(row, ..)| row).collect();
+    for set in rows.into_iter().filter_map(|row| experiment.rows[row].set) {
+        store.read(find(set)?)?;
+    }
     listener.start(experiment.name, missing.len());
     let measure = |&(row, column, seed): &(usize, usize, u64)| {
         let start = Instant::now();

@@ -35,6 +35,14 @@ impl Set {
         Set::Table { set, standardize: Standardize::ZScore, complete_rows: false }
     }
 
+    /// Its name in the registry, if it is a table.
+    pub fn registered(self) -> Option<&'static str> {
+        match self {
+            Set::Table { set, .. } => Some(set),
+            Set::Spirals { .. } | Set::Pinwheel => None,
+        }
+    }
+
     /// What is done to the points before.
     pub fn preparation(self) -> &'static str {
         match self {

@@ -105,6 +105,7 @@ fn clustering() -> Experiment {
     };
     let rows = sets.iter().map(|(name, set, figures)| Row {
         name: (*name).to_string(),
+        set: set.registered(),
         preparation: set.preparation(),
         published: published(*figures),
     });
@@ -139,6 +140,7 @@ fn noise() -> Experiment {
         [0.1, 0.2, 0.4].into_iter().flat_map(|sigma| [0.25, 0.5, 1.0].map(|share| (sigma, share))).collect();
     let rows = cells.iter().map(|(sigma, share)| Row {
         name: format!("σ = {sigma} on {:.0} %", 100.0 * share),
+        set: None,
         preparation: "z-score",
         published: Vec::new(),
     });
@@ -162,8 +164,12 @@ fn noise() -> Experiment {
 }
 
 fn neighbors() -> Experiment {
-    let rows =
-        (5..=15).map(|k| Row { name: format!("k = {k}"), preparation: "z-score", published: Vec::new() });
+    let rows = (5..=15).map(|k| Row {
+        name: format!("k = {k}"),
+        set: None,
+        preparation: "z-score",
+        published: Vec::new(),
+    });
     // What has no first scale does not change with it.
     let of_k = |k: usize| -> Vec<(&'static str, ClusterMethod)> {
         let has_scale =
@@ -228,6 +234,7 @@ fn labels() -> Experiment {
     };
     let rows = sets.iter().map(|(name, set, figures)| Row {
         name: (*name).to_string(),
+        set: set.registered(),
         preparation: set.preparation(),
         published: published(*figures),
     });
