@@ -48,7 +48,8 @@
 //! # Current limitations
 //!
 //! Neighbours are exact: time grows with n² beyond six columns (50,000 × 10 takes seconds, a million hours). The
-//! trained estimators take time n² for each epoch. New points cannot be placed into an existing graph yet.
+//! trained estimators take time n² for each epoch. New points get labels
+//! ([`propagate::induct`]), but cannot be placed into an existing graph or clustering yet.
 
 pub mod affinity;
 pub mod baselines;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use taugraph::progress::Progress;
 use taugraph_io::Output;
 use taugraph_lab::paper::{
-    Found, Journal, Listener, Size, Table, csv, draw, draw_neighbors, draw_noise, experiment, json, markdown,
-    run,
+    Begin, Found, Journal, Listener, Size, Table, csv, draw, draw_neighbors, draw_noise, experiment, json,
+    markdown, run,
 };
 
 use super::{new_run, use_threads};
@@ -50,12 +50,8 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .map_err(|source| taugraph_io::Error::Write { path: folder.clone(), source })?;
-    let journal_path = folder.join(JOURNAL);
-    if args.fresh && journal_path.exists() {
-        std::fs::remove_file(&journal_path)
-            .map_err(|source| taugraph_io::Error::Write { path: journal_path.clone(), source })?;
-    }
-    let journal = Journal::open(&journal_path)?;
+    let begin = if args.fresh { Begin::Anew } else { Begin::WhereItStopped };
+    let journal = Journal::open(&folder.join(JOURNAL), begin)?;
     let size = if args.slice { Size::Slice } else { Size::Full };
     let mut parts: Vec<String> = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -43,6 +43,15 @@ struct Head {
     taugraph: String,
 }
 
+/// What becomes of measurements that were made before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// They count.
+    WhereItStopped,
+    /// They are dropped.
+    Anew,
+}
+
 /// The measurements so far.
 pub struct Journal {
     path: PathBuf,
@@ -51,46 +60,30 @@ pub struct Journal {
 
 impl Journal {
     /// Opens the file, or starts it, for this process alone. Lines that cannot be read, such as a last one that was cut off, are left
-    /// out; a file of another version is started anew.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Journal { path: path.to_path_buf(), source };
-        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(failed(error)),
-        };
+    /// out; a file of another version is started anew, and so is any with [`Begin::Anew`].
+    pub fn open(path: &Path, begin: Begin) -> Result<Self, Error> {
+        let mut file = locked(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|source| Error::Journal { path: path.to_path_buf(), source })?;
         let text = String::from_utf8_lossy(&bytes);
+        let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
+        let mut kept = serde_json::to_string(&head).expect("a version is text") + "\n";
         let mut lines = text.lines();
         let is_ours = lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok()) == Some(head);
-        let entries: Vec<Entry> = match is_ours {
+        let entries: Vec<Entry> = match is_ours && begin == Begin::WhereItStopped {
             true => lines.filter_map(|line| serde_json::from_str(line).ok()).collect(),
             false => Vec::new(),
         };
-        let file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
-        // Another process would count what this one measures as missing, and the other way round.
-        file.try_lock()
-            .map_err(|error| failed(std::io::Error::other(format!("another run uses it ({error})"))))?;
-        if !is_ours || entries.len() + 1 != text.lines().count() || !text.ends_with('\n') {
+        entries.iter().for_each(|entry| kept += &line_of(entry));
+        if kept != text {
             // Written anew, so that what was cut off does not stand before what comes next.
-            let head = Head { taugraph: env!("CARGO_PKG_VERSION").to_string() };
-            let mut kept = serde_json::to_string(&head).expect("a version is text") + "\n";
-            entries.iter().for_each(|entry| kept += &line_of(entry));
             Output::new(path).write(|out| out.write_all(kept.as_bytes()))?;
-            drop(file);
-            let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-            file.try_lock()
-                .map_err(|error| failed(std::io::Error::other(format!("another run uses it ({error})"))))?;
-            return Ok(Self::with(path, entries, file));
+            file = locked(path)?;
         }
-        Ok(Self::with(path, entries, file))
-    }
-
-    fn with(path: &Path, entries: Vec<Entry>, file: File) -> Self {
         let known = entries
             .into_iter()
             .map(|entry| (entry.key, Measured { values: entry.values, seconds: entry.seconds }));
-        Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) }
+        Ok(Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) })
     }
 
     /// What a measurement gave, if it was made.
@@ -108,6 +101,16 @@ impl Journal {
     }
 }
 
+/// The file, for this process alone: two runs would not see what the other measures.
+fn locked(path: &Path) -> Result<File, Error> {
+    let failed = |source| Error::Journal { path: path.to_path_buf(), source };
+    let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(error) => Err(failed(std::io::Error::other(format!("another run uses it ({error})")))),
+    }
+}
+
 fn line_of(entry: &Entry) -> String {
     serde_json::to_string(entry).expect("numbers and text") + "\n"
 }
@@ -121,7 +124,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let key = |seed| Key { experiment: "e".into(), row: "r \"1\"".into(), column: "c".into(), seed };
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
         for seed in 0..3 {
             let values = vec![0.1 + seed as f64, 1.0 / 3.0];
             journal.add(Entry { key: key(seed), values, seconds: 0.5 }).unwrap();
@@ -129,15 +132,15 @@ mod tests {
         drop(journal);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() - 9]).unwrap();
-        let again = Journal::open(&path).unwrap();
+        let again = Journal::open(&path, Begin::WhereItStopped).unwrap();
         assert_eq!(again.get(&key(1)).unwrap().values, [1.1, 1.0 / 3.0]);
         assert!(again.get(&key(2)).is_none());
         again.add(Entry { key: key(2), values: vec![7.0], seconds: 0.0 }).unwrap();
         drop(again);
-        assert_eq!(Journal::open(&path).unwrap().get(&key(2)).unwrap().values, [7.0]);
+        assert_eq!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(2)).unwrap().values, [7.0]);
         // A line in the middle that cannot be read costs that line; a second process waits for nothing.
-        let journal = Journal::open(&path).unwrap();
-        assert!(Journal::open(&path).is_err());
+        let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
+        assert!(Journal::open(&path, Begin::WhereItStopped).is_err());
         drop(journal);
         let text = std::fs::read_to_string(&path).unwrap();
         let spoiled: Vec<String> = text
@@ -146,12 +149,18 @@ mod tests {
             .map(|(i, line)| if i == 1 { "{σ".into() } else { line.to_string() })
             .collect();
         std::fs::write(&path, spoiled.join("\n")).unwrap();
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
         assert!(journal.get(&key(0)).is_none() && journal.get(&key(2)).is_some());
+        drop(journal);
+        // What is dropped on request is gone.
+        drop(Journal::open(&path, Begin::Anew).unwrap());
+        assert!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(2)).is_none());
+        let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
+        journal.add(Entry { key: key(1), values: vec![1.0], seconds: 0.0 }).unwrap();
         drop(journal);
         // Another version measures anew.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1)).unwrap();
-        assert!(Journal::open(&path).unwrap().get(&key(1)).is_none());
+        assert!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(1)).is_none());
     }
 }

@@ -13,6 +13,6 @@ mod tables;
 
 pub use experiment::{Experiment, Found, Listener, Measured, run};
 pub use figures::{draw, draw_neighbors, draw_noise};
-pub use journal::Journal;
+pub use journal::{Begin, Journal};
 pub use report::{csv, json, markdown};
 pub use tables::{Size, Table, experiment};
