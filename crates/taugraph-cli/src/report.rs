@@ -377,6 +377,8 @@ impl Report<'_> {
             });
         }
         all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
+        all["graph"]["search"] = json!(graph.search);
+        all["graph"]["links_are_shortest"] = json!(graph.links_are_shortest);
         all["graph"]["candidates"] = json!(graph.stochastic.edges().len());
         all["graph"]["components"] = json!(graph.components.sizes());
         all["graph"]["links"] =

@@ -2,6 +2,7 @@
 //!
 //!     bench points FILE SHAPE N SEED          writes n, d, points (f64) and labels (f64) to FILE
 //!     bench neighbors FILE K REPEATS          time of the exact neighbours
+//!     bench search FILE K RECALL REPEATS      time, probes and recall of the approximate neighbours
 //!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
 //!     bench autoencoder N RANK BATCH EPOCHS   time of an epoch
@@ -23,10 +24,10 @@ use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blo
 use taugraph::graph::SparseGraph;
 use taugraph::labels::Labels;
 use taugraph::metrics::{ari, nmi};
-use taugraph::neighbors::{Space, nearest_neighbors};
+use taugraph::neighbors::{SearchMethod, SearchParams, Space, nearest_neighbors, search_neighbors};
 use taugraph::params::{GraphParams, Preset};
 use taugraph::points::{Points, PreparationParams, prepare, principal_components};
-use taugraph::progress::Run;
+use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
 use taugraph::robust::{memory_estimate, robust_graph};
@@ -69,6 +70,15 @@ fn peak_memory() -> u64 {
     line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
 }
 
+/// Writes to standard error when each stage begins.
+struct Stages(Instant);
+
+impl Progress for Stages {
+    fn stage(&self, name: &str, _: Option<u64>) {
+        eprintln!("{:8.2} s  {:5} MB  {name}", self.0.elapsed().as_secs_f64(), peak_memory() >> 20);
+    }
+}
+
 fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
     let robust = Preset::Robust.params();
     let parts = vec![robust.estimator.clone(), Estimator::Community(Community::default())];
@@ -90,6 +100,7 @@ fn main() -> Outcome {
             let data = match shape {
                 "spirals" => two_spirals(n, SpiralDensity::EvenLength, seed)?,
                 "mixture" => uneven_blobs(n, 10, 10, seed)?,
+                "large" => uneven_blobs(n, 16, 20, seed)?,
                 "wide" => uneven_blobs(n, 50, 20, seed)?,
                 _ => return Err(format!("no shape is called {shape}").into()),
             };
@@ -107,6 +118,19 @@ fn main() -> Outcome {
                 Ok(())
             })?;
             println!("seconds {seconds}\nchecksum {checksum}");
+            Ok(())
+        }
+        ["search", file, k, recall, repeats] => {
+            let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
+            let params = SearchParams { method: SearchMethod::Approximate, recall: recall.parse()? };
+            let mut last = None;
+            let seconds = fastest(repeats.parse()?, || {
+                last = Some(search_neighbors(&space, k.parse()?, &params, &run)?);
+                Ok(())
+            })?;
+            let (_, info) = last.expect("at least one repeat");
+            println!("seconds {seconds}\nrecall {}\nused {:?}", info.recall, info.used);
+            println!("peak_bytes {}", peak_memory());
             Ok(())
         }
         ["graph", file, out] => {
@@ -182,6 +206,8 @@ fn main() -> Outcome {
             let params = preset.parse::<Preset>()?.params().check()?;
             let before = peak_memory();
             let start = Instant::now();
+            let stages = Stages(start);
+            let run = run.with_progress(&stages);
             let prepared = prepare(data.points.values(), d, &PreparationParams::default(), &run)?;
             let space = Space::from_points(prepared.points, Metric::Euclidean)?;
             let robust = robust_graph(&space, &params, &run)?;
@@ -198,6 +224,10 @@ fn main() -> Outcome {
             // The graph is still there while it is clustered.
             println!("estimated_bytes {}", of_graph + of_clusters);
             println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
+            if let Some(embedding) = &found.embedding {
+                println!("applications {}", embedding.info.applications);
+            }
+            println!("recall {}", robust.search.recall);
             let solver = found.embedding.and_then(|e| e.info.solver);
             let solver = solver.map_or("none".to_string(), |solver| format!("{solver:?}"));
             println!("components {}\nsolver {solver}", robust.components.len());

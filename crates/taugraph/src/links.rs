@@ -5,7 +5,7 @@ use crate::affinity::{AffinityKind, local_affinity};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
-use crate::neighbors::{Space, nearest_outside};
+use crate::neighbors::{OutsideSearch, SearchParams, Space};
 use crate::progress::Run;
 use crate::scale::LocalScales;
 
@@ -25,32 +25,48 @@ pub struct Link {
     pub weight: f64,
 }
 
+/// A graph in one piece.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linked {
+    /// The graph with its links.
+    pub graph: SparseGraph,
+    /// The links.
+    pub links: Vec<Link>,
+    /// Whether every link surely is the shortest way out of its component; see [`link_components`].
+    pub are_shortest: bool,
+}
+
 /// Joins the components by their shortest outside distances, in Borůvka rounds; weight 1e-3·max(w, 1e-3) with w the
 /// locally scaled affinity of the pair.
 ///
-/// A neighbour graph knows no distances across its components: [`link_by_degree`] serves there.
+/// A neighbour graph knows no distances across its components: [`link_by_degree`] serves there. Between very large components
+/// of very many points the links are short, but perhaps not the shortest.
 pub fn link_components(
     graph: SparseGraph,
     space: &Space,
     scales: &LocalScales,
     kind: AffinityKind,
+    search: &SearchParams,
     run: &Run<'_>,
-) -> Result<(SparseGraph, Vec<Link>)> {
+) -> Result<Linked> {
     let mut components = Components::of_graph(&graph);
     if components.len() == 1 {
-        return Ok((graph, Vec::new()));
+        return Ok(Linked { graph, links: Vec::new(), are_shortest: true });
     }
     if !space.knows_all_pairs() {
-        return Ok(link_by_degree(&graph));
+        let (graph, links) = link_by_degree(&graph);
+        return Ok(Linked { graph, links, are_shortest: false });
     }
     run.stage("component links", Some(components.len() as u64 - 1))?;
     let n = graph.n_nodes();
     let mut linked = graph;
     let mut links = Vec::new();
+    let outside = OutsideSearch::new(space, search);
+    let mut are_shortest = true;
     while components.len() > 1 {
-        let pairs =
-            nearest_outside(space, components.of_nodes(), components.len(), components.largest(), run)?;
-        let ends = pairs.iter().flatten().map(|pair| (pair.inside, pair.outside));
+        let pairs = outside.nearest(components.of_nodes(), components.len(), components.largest(), run)?;
+        are_shortest &= pairs.is_exact;
+        let ends = pairs.shortest.iter().flatten().map(|pair| (pair.inside, pair.outside));
         let edges = Edges::from_pairs(n, ends)?;
         let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
         let affinities = local_affinity(kind, scales, &edges, &distances);
@@ -64,7 +80,7 @@ pub fn link_components(
         components = Components::of_graph(&linked);
         run.progress.advance(added.len() as u64);
     }
-    Ok((linked, links))
+    Ok(Linked { graph: linked, links, are_shortest })
 }
 
 /// Joins every component to the largest one, between their nodes of highest degree, with the least weight.
@@ -114,8 +130,10 @@ mod tests {
     fn links_are_the_shortest_outside_edges() {
         let (space, graph) = pairs();
         let scales = LocalScales::new(vec![9.0; 6]).unwrap();
-        let (linked, links) =
-            link_components(graph, &space, &scales, AffinityKind::SquaredDistance, &Run::new(0)).unwrap();
+        let kind = AffinityKind::SquaredDistance;
+        let Linked { graph: linked, links, are_shortest } =
+            link_components(graph, &space, &scales, kind, &SearchParams::default(), &Run::new(0)).unwrap();
+        assert!(are_shortest);
         let ends: Vec<(u32, u32)> = links.iter().map(|link| (link.i, link.j)).collect();
         assert_eq!(ends, [(1, 2), (3, 4)]);
         assert!((links[0].weight - 1e-3 * (-1.0f64).exp()).abs() < 1e-15);
@@ -138,8 +156,11 @@ mod tests {
         let (space, graph) = pairs();
         let scales = LocalScales::new(vec![9.0; 6]).unwrap();
         let kind = AffinityKind::SquaredDistance;
-        let (linked, _) = link_components(graph, &space, &scales, kind, &Run::new(0)).unwrap();
-        let (again, links) = link_components(linked.clone(), &space, &scales, kind, &Run::new(0)).unwrap();
-        assert_eq!((again, links.len()), (linked, 0));
+        let link = |graph| {
+            link_components(graph, &space, &scales, kind, &SearchParams::default(), &Run::new(0)).unwrap()
+        };
+        let linked = link(graph).graph;
+        let again = link(linked.clone());
+        assert_eq!((again.graph, again.links.len()), (linked, 0));
     }
 }

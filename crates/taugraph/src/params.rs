@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::affinity::AffinityKind;
 use crate::edges::Symmetrize;
 use crate::error::{Error, Result, require};
+use crate::neighbors::SearchParams;
 use crate::quantile::{AutoEncoder, Certain, Estimator, Identity, Neighborhood, PoolStatistic, Taus};
 use crate::scale::FirstScale;
 use crate::stochastic::{Probability, RobustScale};
@@ -68,6 +69,9 @@ pub enum LinkComponents {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct GraphParams {
+    /// How the neighbours are searched.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub search: SearchParams,
     /// Which pairs may become edges.
     pub candidates: CandidatePairs,
     /// How the first scales are measured.
@@ -107,6 +111,7 @@ impl Deref for CheckedGraphParams {
 impl GraphParams {
     /// Checks every range once; later stages rely on it.
     pub fn check(self) -> Result<CheckedGraphParams> {
+        self.search.check()?;
         if let CandidatePairs::Neighbors { k, .. } = self.candidates {
             require(k >= 1, "neighbors", k, "must be at least 1")?;
         }
@@ -186,6 +191,7 @@ impl Preset {
     /// Its parameters.
     pub fn params(self) -> GraphParams {
         let robust = GraphParams {
+            search: SearchParams::default(),
             candidates: CandidatePairs::Neighbors { k: 15, symmetrize: Symmetrize::Union },
             first_scale: FirstScale::KthNeighbor(7),
             scale_floor: 0.25,
@@ -199,6 +205,7 @@ impl Preset {
             link_components: LinkComponents::Weakly,
         };
         let paper = GraphParams {
+            search: SearchParams::default(),
             candidates: CandidatePairs::All,
             first_scale: FirstScale::KthNeighbor(7),
             scale_floor: 0.5,

@@ -57,6 +57,10 @@ pub enum Stage {
     Trials = 11,
     /// Order in which communities grow.
     Communities = 12,
+    /// Cells of the approximate neighbour search, and the samples that it is measured on.
+    Cells = 13,
+    /// Points that look for other components in the name of their own.
+    Scouts = 14,
 }
 
 /// The stream of one stage of one run.

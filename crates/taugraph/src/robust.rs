@@ -4,9 +4,9 @@ use crate::affinity::{Similarities, edge_distances, local_affinity};
 use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
-use crate::links::{Link, link_components};
+use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::neighbors::{NeighborGraph, Space, nearest_neighbors};
+use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
@@ -37,6 +37,10 @@ pub struct RobustGraph {
     pub components: Components,
     /// The links between them.
     pub links: Vec<Link>,
+    /// Whether each link surely is the shortest way out of its component.
+    pub links_are_shortest: bool,
+    /// How the neighbours were found, and how many of the true ones.
+    pub search: SearchInfo,
 }
 
 /// What is known about an edge between two rows.
@@ -104,7 +108,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     )?;
     let (distinct, duplicates) = space.distinct();
     let distinct = distinct.as_ref();
-    let neighbors = nearest_neighbors(distinct, params.n_neighbors(), run)?;
+    let (neighbors, search) = search_neighbors(distinct, params.n_neighbors(), &params.search, run)?;
     check_distances(&neighbors)?;
     let scale = of_nodes(&params.first_scale, &duplicates)?;
     let first = first_scales(&neighbors, &scale, params.scale_floor)?;
@@ -125,9 +129,11 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
     let unlinked = final_affinity(&stochastic, &distances, &scales, params)?;
     let components = Components::of_graph(&unlinked);
-    let (graph, links) = match params.link_components {
-        LinkComponents::No => (unlinked, Vec::new()),
-        LinkComponents::Weakly => link_components(unlinked, distinct, &scales, params.affinity, run)?,
+    let linked = match params.link_components {
+        LinkComponents::No => Linked { graph: unlinked, links: Vec::new(), are_shortest: true },
+        LinkComponents::Weakly => {
+            link_components(unlinked, distinct, &scales, params.affinity, &params.search, run)?
+        }
     };
     Ok(RobustGraph {
         duplicates,
@@ -137,9 +143,11 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         distances,
         training: quantiles.training,
         crossing_rate: quantiles.crossing_rate,
-        graph,
+        graph: linked.graph,
         components,
-        links,
+        links: linked.links,
+        links_are_shortest: linked.are_shortest,
+        search,
     })
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use taugraph::affinity::AffinityKind;
 use taugraph::edges::Symmetrize;
+use taugraph::neighbors::SearchMethod;
 use taugraph::params::{LinkComponents, Preset};
 use taugraph::quantile::{
     Activation, Biases, DecoderWeights, Initialization, NonCrossing, PoolStatistic, StartOfTau,
@@ -96,6 +97,12 @@ pub struct GraphArgs {
     /// An edge where one of two points chose the other, or both did
     #[arg(long, value_parser = one_of::<Symmetrize>(&["union", "mutual"]), hide_short_help = true)]
     pub symmetrize: Option<Symmetrize>,
+    /// Search of the neighbours: 'auto' is exact up to 50,000 points or 6 columns, and above that as good as --recall asks
+    #[arg(long, value_parser = one_of::<SearchMethod>(&["auto", "exact", "approximate"]), hide_short_help = true)]
+    pub search: Option<SearchMethod>,
+    /// Share of the true neighbours that an approximate search must find
+    #[arg(long, value_name = "SHARE", hide_short_help = true)]
+    pub recall: Option<f64>,
     /// First local scale
     #[arg(long, value_enum, hide_short_help = true)]
     pub first_scale: Option<FirstScaleName>,

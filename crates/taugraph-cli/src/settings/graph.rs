@@ -25,6 +25,8 @@ impl Settings {
             self.graph = name.parse::<Preset>()?.params();
         }
         let graph = &mut self.graph;
+        graph.search.method = args.search.unwrap_or(graph.search.method);
+        graph.search.recall = args.recall.unwrap_or(graph.search.recall);
         apply_candidates(graph, args)?;
         apply_scales(graph, args)?;
         apply_estimator(&mut graph.estimator, args)?;

@@ -1,4 +1,6 @@
 //! k-means++ with restarts; the same bits on any number of threads.
+//!
+//! Of very many points the starts see a sample; the best of them then goes on with all points.
 
 use rayon::prelude::*;
 
@@ -8,6 +10,13 @@ use crate::labels::Labels;
 use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
+
+/// Up to this many points every start sees all of them.
+const MANY: usize = 50_000;
+/// Of more than that, the starts see one of so many, and at least [`MANY`].
+const SAMPLED: usize = 8;
+/// Points of a piece of parallel work.
+const CHUNK: usize = 4096;
 
 /// Parameters of k-means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,38 +72,40 @@ pub fn kmeans(
     params.check()?;
     let n = Points::check_table(points, n_columns)?;
     require(k >= 1, "clusters", k, "must be at least 1")?;
-    let distinct = count_distinct(points, n_columns, k);
-    if distinct < k {
-        return Err(Error::TooManyClusters { clusters: k, distinct });
+    let distinct = distinct_rows(points, n_columns, k);
+    if distinct.len() < k {
+        return Err(Error::TooManyClusters { clusters: k, distinct: distinct.len() });
     }
     run.stage("k-means", Some(params.restarts as u64))?;
     let problem = Problem { points, n_columns, n, k };
-    let stream = Stream::new(run.seed, Stage::KMeans);
-    let starts: Vec<KMeans> = (0..params.restarts)
-        .into_par_iter()
-        .map(|restart| {
-            run.check()?;
-            let found = problem.one_start(&mut stream.at(restart as u32, k as u32), params, run)?;
-            run.progress.advance(1);
-            Ok(found)
-        })
-        .collect::<Result<_>>()?;
-    let best = starts.into_iter().reduce(|best, next| if next.inertia < best.inertia { next } else { best });
-    Ok(in_order_of_appearance(best.expect("at least one start"), n_columns))
+    let best = if n <= MANY {
+        problem.best_start(params, run)?
+    } else {
+        // The sample has at least k distinct points, too.
+        let order = Stream::new(run.seed, Stage::KMeans).at(u32::MAX, k as u32).permutation(n);
+        let mut rows: Vec<usize> = order[..MANY.max(n / SAMPLED)].iter().map(|&i| i as usize).collect();
+        rows.extend(distinct);
+        let sample: Vec<f64> = rows.iter().flat_map(|&row| problem.row(row)).copied().collect();
+        let of_sample = Problem { points: &sample, n_columns, n: rows.len(), k };
+        let start = of_sample.best_start(params, run)?;
+        problem.improve(start.centers, params, run)?
+    };
+    Ok(in_order_of_appearance(best, n_columns))
 }
 
-/// Distinct points, counted up to `enough`.
-fn count_distinct(points: &[f64], n_columns: usize, enough: usize) -> usize {
-    let mut seen: Vec<&[f64]> = Vec::new();
-    for row in points.chunks_exact(n_columns) {
-        if !seen.contains(&row) {
-            seen.push(row);
-            if seen.len() == enough {
-                break;
-            }
+/// The first row of each of the first `enough` distinct points, or of all if there are fewer.
+fn distinct_rows(points: &[f64], n_columns: usize, enough: usize) -> Vec<usize> {
+    let row = |i: usize| &points[i * n_columns..(i + 1) * n_columns];
+    let mut seen: Vec<usize> = Vec::new();
+    for i in 0..points.len() / n_columns {
+        if seen.len() == enough {
+            break;
+        }
+        if !seen.iter().any(|&known| row(known) == row(i)) {
+            seen.push(i);
         }
     }
-    seen.len()
+    seen
 }
 
 struct Problem<'a> {
@@ -109,8 +120,26 @@ impl Problem<'_> {
         &self.points[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    fn one_start(&self, draws: &mut Draws, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
-        let mut centers = self.seed(draws);
+    /// The best of the starts, which run side by side.
+    fn best_start(&self, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
+        let stream = Stream::new(run.seed, Stage::KMeans);
+        let starts: Vec<KMeans> = (0..params.restarts)
+            .into_par_iter()
+            .map(|restart| {
+                run.check()?;
+                let centers = self.seed(&mut stream.at(restart as u32, self.k as u32));
+                let found = self.improve(centers, params, run)?;
+                run.progress.advance(1);
+                Ok(found)
+            })
+            .collect::<Result<_>>()?;
+        let best =
+            starts.into_iter().reduce(|best, next| if next.inertia < best.inertia { next } else { best });
+        Ok(best.expect("at least one start"))
+    }
+
+    /// Lloyd's rounds.
+    fn improve(&self, mut centers: Vec<f64>, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
         let mut labels = vec![0u32; self.n];
         let mut distances = vec![0.0; self.n];
         let mut inertia = f64::INFINITY;
@@ -176,8 +205,9 @@ impl Problem<'_> {
 
     /// Nearest centre of each point; ties to the lower one.
     fn assign(&self, centers: &[f64], labels: &mut [u32], distances: &mut [f64]) {
-        for (i, (label, distance)) in labels.iter_mut().zip(distances).enumerate() {
-            let row = self.row(i);
+        let rows = self.points.par_chunks_exact(self.n_columns);
+        let out = labels.par_iter_mut().zip(distances);
+        out.zip(rows).with_min_len(CHUNK).for_each(|((label, distance), row)| {
             let (mut best, mut least) = (0, f64::INFINITY);
             for (center, values) in centers.chunks_exact(self.n_columns).enumerate() {
                 let squared = squared_euclidean(row, values);
@@ -186,7 +216,7 @@ impl Problem<'_> {
                 }
             }
             (*label, *distance) = (best as u32, least);
-        }
+        });
     }
 
     /// Gives each empty group the point farthest from its centre that its own group can spare.
@@ -248,6 +278,21 @@ mod tests {
         assert_eq!(found.labels[..], [0, 0, 1, 1, 2, 0]);
         assert!(found.converged);
         assert!((found.centers[0] - 0.1).abs() < 1e-12);
+    }
+
+    /// So many that the starts see a sample. One group is so rare that the sample may hold none of it.
+    #[test]
+    fn very_many_points() {
+        let n = 2 * MANY;
+        let points: Vec<f64> = (0..n)
+            .map(|i| if i == 77 { 1e3 } else { 10.0 * (i % 3) as f64 + (i % 7) as f64 / 7.0 })
+            .collect();
+        let found = kmeans(&points, 1, 4, &KMeansParams::default(), &Run::new(1)).unwrap();
+        let expected = Labels::in_order_of_appearance((0..n).map(|i| if i == 77 { 9 } else { i as u32 % 3 }));
+        assert_eq!(found.labels, expected);
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let again = one.install(|| kmeans(&points, 1, 4, &KMeansParams::default(), &Run::new(1)).unwrap());
+        assert_eq!(again, found);
     }
 
     #[test]

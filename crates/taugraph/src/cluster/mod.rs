@@ -60,7 +60,7 @@ pub enum PiecePolicy {
 }
 
 /// Parameters of spectral clustering.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ClusterParams {
     /// How many clusters.
@@ -75,6 +75,19 @@ pub struct ClusterParams {
     pub kmeans: KMeansParams,
     /// What to do with a graph in several pieces.
     pub pieces: PiecePolicy,
+}
+
+impl Default for ClusterParams {
+    fn default() -> Self {
+        Self {
+            clusters: ClusterCount::default(),
+            laplacian: LaplacianKind::default(),
+            rows: EmbeddingRows::default(),
+            eigen: EigenParams::for_space(),
+            kmeans: KMeansParams::default(),
+            pieces: PiecePolicy::default(),
+        }
+    }
 }
 
 impl ClusterParams {

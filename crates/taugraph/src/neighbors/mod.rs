@@ -1,17 +1,29 @@
-//! Stage 3, neighbours: the k nearest of each point, exactly, and the nearest outside a group.
+//! Stage 3, neighbours: the k nearest of each point, and the nearest outside a group.
 //!
-//! Ties go to the lower index, in every search. Points in up to [`TREE_COLUMNS`] columns are searched by a k-d
-//! tree, wider ones by tiles of matrix products, other inputs by plain scans; all return the same bits.
+//! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles of matrix products, other inputs
+//! by plain scans: these are exact, ties go to the lower index, and all return the same bits. Very many points are searched
+//! in cells; how many of the true neighbours that finds is measured every time ([`SearchInfo`]).
 
 mod best;
+mod cells;
 mod outside;
+mod panels;
+mod partition;
 mod query;
 mod scan;
+mod search;
+mod single;
 mod tiles;
 mod tree;
 
-pub(crate) use outside::nearest_outside;
+pub(crate) use outside::OutsideSearch;
 pub use query::{NeighborQuery, neighbors_of_new};
+pub use search::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
+
+use cells::Cells;
+use panels::Panels;
+use single::SinglePoints;
+use tiles::Queries;
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};
@@ -210,9 +222,20 @@ impl Space {
 
 /// The `k` nearest neighbours of every point, exactly; equal distances go to the lower index.
 ///
-/// Time about n·log n for Euclidean and cosine distances in a few columns, n² otherwise; memory 12 bytes for each of the n·k entries and a 4-byte copy
-/// of the points.
+/// Time about n·log n for Euclidean and cosine distances in a few columns, n² otherwise; memory 12 bytes for each of the n·k
+/// entries and a 4-byte copy of the points.
 pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<NeighborGraph> {
+    Ok(search_neighbors(space, k, &SearchParams::exact(), run)?.0)
+}
+
+/// The `k` nearest neighbours of every point, as well as asked for, and how well they were found.
+pub fn search_neighbors(
+    space: &Space,
+    k: usize,
+    params: &SearchParams,
+    run: &Run<'_>,
+) -> Result<(NeighborGraph, SearchInfo)> {
+    params.check()?;
     let n = space.len();
     if k == 0 {
         return Err(Error::Parameter { name: "neighbors", value: "0".into(), rule: "must be at least 1" });
@@ -222,16 +245,29 @@ pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<Neigh
     }
     run.stage("neighbours", Some(n as u64))?;
     let is_other = |i: usize, j: usize| i != j;
-    let (ids, distances) = match space {
+    let ((ids, distances), info) = match space {
         Space::Points(MetricPoints { points, metric: Metric::Manhattan }) => {
             let distance = |i: usize, j: usize| Metric::Manhattan.distance(points.row(i), points.row(j));
-            scan::nearest(n, n, k, is_other, distance, run)?
+            (scan::nearest(n, n, k, is_other, distance, run)?, SearchInfo::exact(UsedSearch::Scan))
         }
         Space::Points(MetricPoints { points, metric }) if points.n_columns() <= TREE_COLUMNS => {
-            tree::nearest(points, *metric, k, run)?
+            (tree::nearest(points, *metric, k, run)?, SearchInfo::exact(UsedSearch::Tree))
         }
-        Space::Points(MetricPoints { points, metric }) => tiles::nearest(points, *metric, k, run)?,
-        Space::Distances(matrix) => scan::nearest(n, n, k, is_other, |i, j| matrix.get(i, j), run)?,
+        Space::Points(MetricPoints { points, metric }) => match in_cells(points, *metric, k, params, run)? {
+            Some(found) => found,
+            None => {
+                run.stage("neighbours", Some(n as u64))?;
+                let single = SinglePoints::new(points);
+                let queries = Queries { points, single: &single, are_known: true };
+                let all: Vec<u32> = (0..n as u32).collect();
+                let found = tiles::nearest(queries, &all, points, &Panels::of_all(&single), *metric, k, run)?;
+                (found, SearchInfo::exact(UsedSearch::Tiles))
+            }
+        },
+        Space::Distances(matrix) => {
+            let found = scan::nearest(n, n, k, is_other, |i, j| matrix.get(i, j), run)?;
+            (found, SearchInfo::exact(UsedSearch::Scan))
+        }
         Space::Neighbors(graph) if k > graph.k => {
             return Err(Error::Parameter {
                 name: "neighbors",
@@ -242,10 +278,32 @@ pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<Neigh
         Space::Neighbors(graph) => {
             run.progress.advance(n as u64);
             let ids = (0..n).flat_map(|i| &graph.ids(i)[..k]).copied().collect();
-            (ids, (0..n).flat_map(|i| &graph.distances(i)[..k]).copied().collect())
+            let distances = (0..n).flat_map(|i| &graph.distances(i)[..k]).copied().collect();
+            ((ids, distances), SearchInfo::exact(UsedSearch::Given))
         }
     };
-    Ok(NeighborGraph { n, k, ids, distances })
+    Ok((NeighborGraph { n, k, ids, distances }, info))
+}
+
+type FoundInCells = ((Vec<u32>, Vec<f64>), SearchInfo);
+
+/// The neighbours by cells, where those are to be tried and save anything.
+fn in_cells(
+    points: &Points,
+    metric: Metric,
+    k: usize,
+    params: &SearchParams,
+    run: &Run<'_>,
+) -> Result<Option<FoundInCells>> {
+    if !params.tries_cells(points.len()) {
+        return Ok(None);
+    }
+    let cells = Cells::new(points, metric, k, run)?;
+    let found = cells.nearest_of_known(k, params.recall, run)?;
+    Ok(found.map(|found| {
+        let used = UsedSearch::Cells { cells: cells.len(), probes: found.probes };
+        ((found.ids, found.distances), SearchInfo { used, recall: found.recall, sample: found.sample })
+    }))
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! For each group of points, the shortest distance to a point of another group: one Borůvka round.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::tiles::{QUERIES, SinglePoints, next_at_most};
+use super::cells::Cells;
+use super::panels::{GROUP, LANES, Panels, Sink};
+use super::single::SinglePoints;
+use super::tiles::{self, QUERIES, TILE};
 use super::tree::{Tree, of_square, square_bound};
-use super::{MetricPoints, Space, TREE_COLUMNS};
+use super::{MetricPoints, SearchParams, Space, TREE_COLUMNS};
 use crate::distance::Metric;
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
+use crate::random::{Stage, Stream};
 
 /// A pair of points in different groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,36 +39,124 @@ impl OutsidePair {
     }
 }
 
-/// The shortest pair out of each group that has one, except group `skipped`.
-///
-/// With all other groups looking outwards the skipped one (best the largest) need not look itself.
-///
-/// # Panics
-/// If `space` is a neighbour graph, which does not know outside distances.
-pub(crate) fn nearest_outside(
-    space: &Space,
-    group: &[u32],
-    n_groups: usize,
-    skipped: u32,
-    run: &Run<'_>,
-) -> Result<Vec<Option<OutsidePair>>> {
-    let found = match space {
-        Space::Points(MetricPoints { points, metric }) if *metric != Metric::Manhattan => {
-            if points.n_columns() <= TREE_COLUMNS {
-                by_tree(points, *metric, group, skipped, run)?
-            } else {
-                by_tiles(points, *metric, group, skipped, run)?
-            }
-        }
-        Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
-        _ => by_scan(space, group, skipped, run)?,
-    };
-    let mut shortest = vec![None; n_groups];
-    for pair in found {
-        let place = &mut shortest[group[pair.inside as usize] as usize];
-        *place = OutsidePair::better(*place, Some(pair));
+/// Pairs that an exact search by tiles may look at; a second or two in 16 columns.
+const MOST_PAIRS: u64 = 2_000_000_000;
+/// Members of a group that look around for all of it where there are too many pairs; smaller groups look exactly.
+const SCOUTS: usize = 256;
+/// Cells that a scout of a small group looks into.
+const PROBES: usize = 8;
+
+/// Searches for the shortest pairs between groups.
+pub(crate) struct OutsideSearch<'a> {
+    space: &'a Space,
+    params: &'a SearchParams,
+    cells: OnceCell<Cells<'a>>,
+}
+
+/// The shortest pair out of each group, and whether it surely is.
+pub(crate) struct OutsidePairs {
+    pub shortest: Vec<Option<OutsidePair>>,
+    pub is_exact: bool,
+}
+
+impl<'a> OutsideSearch<'a> {
+    pub fn new(space: &'a Space, params: &'a SearchParams) -> Self {
+        Self { space, params, cells: OnceCell::new() }
     }
-    Ok(shortest)
+
+    /// The shortest pair out of each group that has one, except group `skipped`.
+    ///
+    /// With all other groups looking outwards the skipped one (best the largest) need not look itself. Where the groups are
+    /// so large that this takes very long, some members of each look around, and what they find is shortened from either
+    /// end in turn: the pairs are short then, but perhaps not the shortest.
+    ///
+    /// # Panics
+    /// If the space is a neighbour graph, which does not know outside distances.
+    pub fn nearest(
+        &self,
+        group: &[u32],
+        n_groups: usize,
+        skipped: u32,
+        run: &Run<'_>,
+    ) -> Result<OutsidePairs> {
+        let n = self.space.len();
+        let n_looking = group.iter().filter(|&&g| g != skipped).count();
+        let mut is_exact = true;
+        let found = match self.space {
+            Space::Points(MetricPoints { points, metric }) if *metric != Metric::Manhattan => {
+                if points.n_columns() <= TREE_COLUMNS {
+                    by_tree(points, *metric, group, skipped, run)?
+                } else if !self.params.tries_cells(n) || n_looking as u64 * n as u64 <= MOST_PAIRS {
+                    by_tiles(points, *metric, group, &members_of(group, skipped, usize::MAX, run), run)?
+                } else {
+                    is_exact = false;
+                    self.by_scouts(points, *metric, group, skipped, run)?
+                }
+            }
+            Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
+            _ => by_scan(self.space, group, skipped, run)?,
+        };
+        let mut shortest = vec![None; n_groups];
+        for pair in found {
+            let place = &mut shortest[group[pair.inside as usize] as usize];
+            *place = OutsidePair::better(*place, Some(pair));
+        }
+        Ok(OutsidePairs { shortest, is_exact })
+    }
+
+    fn by_scouts(
+        &self,
+        points: &'a Points,
+        metric: Metric,
+        group: &[u32],
+        skipped: u32,
+        run: &Run<'_>,
+    ) -> Result<Vec<OutsidePair>> {
+        let scouts = members_of(group, skipped, SCOUTS, run);
+        let (large, small): (Vec<_>, Vec<_>) = scouts.into_iter().partition(|scouts| scouts.len() == SCOUTS);
+        let n_small: usize = small.iter().map(Vec::len).sum();
+        let mut unlucky = Vec::new();
+        let mut found = Vec::new();
+        if n_small as u64 * points.len() as u64 > MOST_PAIRS {
+            let cells = match self.cells.get() {
+                Some(cells) => cells,
+                None => {
+                    let made = Cells::new(points, metric, 1, run)?;
+                    self.cells.get_or_init(|| made)
+                }
+            };
+            let pairs: Vec<Option<OutsidePair>> = small
+                .par_iter()
+                .map(|scouts| {
+                    run.check()?;
+                    let outside = |row: u32| {
+                        cells.nearest_where(row, PROBES, |id| group[id as usize] != group[row as usize])
+                    };
+                    let pairs = scouts.iter().map(|&inside| {
+                        outside(inside).map(|(distance, outside)| OutsidePair { distance, inside, outside })
+                    });
+                    Ok(pairs.fold(None, OutsidePair::better))
+                })
+                .collect::<Result<_>>()?;
+            for (scouts, pair) in small.into_iter().zip(pairs) {
+                match pair {
+                    Some(pair) => found.push(pair),
+                    // All points around are of the same group.
+                    None => unlucky.push(scouts),
+                }
+            }
+        } else {
+            unlucky = small;
+        }
+        found.extend(by_tiles(points, metric, group, &unlucky, run)?);
+        let of_large = by_tiles(points, metric, group, &large, run)?;
+        let shortened = of_large.into_par_iter().map(|pair| {
+            run.check()?;
+            Ok(shorten(pair, points, metric, group))
+        });
+        found.extend(shortened.collect::<Result<Vec<_>>>()?);
+        Ok(found)
+    }
 }
 
 fn by_scan(space: &Space, group: &[u32], skipped: u32, run: &Run<'_>) -> Result<Vec<OutsidePair>> {
@@ -139,63 +232,156 @@ fn by_tree(
     Ok(chunks.into_iter().flatten().collect())
 }
 
+/// The points of each group but one; of large groups a random choice of `most`.
+fn members_of(group: &[u32], skipped: u32, most: usize, run: &Run<'_>) -> Vec<Vec<u32>> {
+    let mut order: Vec<u32> = (0..group.len() as u32).filter(|&i| group[i as usize] != skipped).collect();
+    order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
+    let groups = order.chunk_by(|&a, &b| group[a as usize] == group[b as usize]);
+    let stream = Stream::new(run.seed, Stage::Scouts);
+    groups
+        .map(|members| {
+            if members.len() <= most {
+                return members.to_vec();
+            }
+            let chosen = stream.at(members[0], 0).permutation(members.len());
+            let mut chosen: Vec<u32> = chosen[..most].iter().map(|&place| members[place as usize]).collect();
+            chosen.sort_unstable();
+            chosen
+        })
+        .collect()
+}
+
+/// The shortest pairs from the points of each list, all of one group, to points of other groups.
 fn by_tiles(
     points: &Points,
     metric: Metric,
     group: &[u32],
-    skipped: u32,
+    lists: &[Vec<u32>],
     run: &Run<'_>,
 ) -> Result<Vec<OutsidePair>> {
-    // Groups one after the other: a group's own points, which are near and of no interest, are then simply left out.
-    let mut order: Vec<u32> = (0..points.len() as u32).collect();
-    order.sort_by_key(|&i| (group[i as usize], i));
-    let points = points.select(&order);
-    let single = SinglePoints::new(&points);
-    let n = points.len();
-    let mut blocks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    let mut begin = 0;
-    for members in order.chunk_by(|&a, &b| group[a as usize] == group[b as usize]) {
-        let own = begin..begin + members.len();
-        if group[members[0] as usize] != skipped {
-            let starts = own.clone().step_by(QUERIES);
-            blocks.extend(starts.map(|start| (start..(start + QUERIES).min(own.end), own.clone())));
-        }
-        begin = own.end;
+    if lists.is_empty() {
+        return Ok(Vec::new());
     }
+    // Groups one after the other: the panels of a group's own points, which are near and of no interest, are left out.
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
+    let single = SinglePoints::new(points);
+    let (panels, _) = Panels::new(&single, std::iter::once(&order[..]));
+    let blocks: Vec<(&[u32], Range<usize>)> = lists
+        .iter()
+        .flat_map(|rows| {
+            let own = group[rows[0] as usize];
+            let begin = order.partition_point(|&i| group[i as usize] < own).div_ceil(LANES);
+            let end = order.partition_point(|&i| group[i as usize] <= own) / LANES;
+            rows.chunks(QUERIES).map(move |rows| (rows, begin..end.max(begin)))
+        })
+        .collect();
     let found: Vec<Option<OutsidePair>> = blocks
         .into_par_iter()
-        .map(|(queries, own)| {
+        .map(|(rows, own)| {
             run.check()?;
-            let mut best: Option<OutsidePair> = None;
-            for among in [0..own.start, own.end..n] {
-                single.for_each_tile(queries.start, queries.end, among, |query, first, scores| {
-                    // Rounded up: a score above this proves a pair to be longer than the best one so far.
-                    let limit = |best: &Option<OutsidePair>| match best {
-                        None => f32::INFINITY,
-                        Some(pair) => {
-                            (single.limit(query, square_bound(metric, pair.distance)) as f32).next_up()
-                        }
-                    };
-                    let mut next = next_at_most(scores, 0, limit(&best));
-                    while let Some(place) = next {
-                        let candidate = first + place;
-                        let distance = metric.distance(points.row(query), points.row(candidate));
-                        let pair = OutsidePair { distance, inside: order[query], outside: order[candidate] };
-                        best = OutsidePair::better(best, Some(pair));
-                        next = next_at_most(scores, place + 1, limit(&best));
+            let mut shortest = Shortest {
+                points,
+                metric,
+                single: &single,
+                group,
+                rows: &[],
+                best: None,
+                bounds: [0.0; GROUP],
+            };
+            let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| tiles::group(&single, rows)).collect();
+            for range in [0..own.start, own.end..panels.len()] {
+                for first in range.clone().step_by(TILE) {
+                    let tile = first..(first + TILE).min(range.end);
+                    for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
+                        shortest.turn_to(rows);
+                        panels.offer(tile.clone(), queries, &mut shortest);
                     }
-                });
+                }
             }
-            Ok(best)
+            Ok(shortest.best)
         })
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
+/// Takes the nearest point of the group to the pair's outer end, then the nearest outside to that, until neither changes.
+fn shorten(pair: OutsidePair, points: &Points, metric: Metric, group: &[u32]) -> OutsidePair {
+    let own = group[pair.inside as usize];
+    let nearest = |to: u32, is_inside: bool| {
+        let candidates = (0..points.len() as u32).filter(|&i| (group[i as usize] == own) == is_inside);
+        let pairs = candidates.map(|i| {
+            let distance = metric.distance(points.row(i as usize), points.row(to as usize));
+            let (inside, outside) = if is_inside { (i, to) } else { (to, i) };
+            OutsidePair { distance, inside, outside }
+        });
+        pairs.fold(None, |best, pair| OutsidePair::better(best, Some(pair)))
+    };
+    let mut best = pair;
+    loop {
+        let inward = OutsidePair::better(Some(best), nearest(best.outside, true)).unwrap_or(best);
+        let outward = OutsidePair::better(Some(inward), nearest(inward.inside, false)).unwrap_or(inward);
+        if outward == best {
+            return best;
+        }
+        best = outward;
+    }
+}
+
+/// The shortest pair out of the group of some queries so far.
+struct Shortest<'a> {
+    points: &'a Points,
+    metric: Metric,
+    single: &'a SinglePoints,
+    group: &'a [u32],
+    /// The queries that are looking.
+    rows: &'a [u32],
+    best: Option<OutsidePair>,
+    /// Scores above these prove that a pair is longer.
+    bounds: [f32; GROUP],
+}
+
+impl<'a> Shortest<'a> {
+    fn turn_to(&mut self, rows: &'a [u32]) {
+        self.rows = rows;
+        self.narrow();
+    }
+
+    fn narrow(&mut self) {
+        self.bounds = [f32::NEG_INFINITY; GROUP];
+        for (bound, &row) in self.bounds.iter_mut().zip(self.rows) {
+            *bound = match &self.best {
+                None => f32::INFINITY,
+                // Rounded up.
+                Some(pair) => {
+                    let squared = square_bound(self.metric, pair.distance);
+                    (self.single.limit(row as usize, squared) as f32).next_up()
+                }
+            };
+        }
+    }
+}
+
+impl Sink for Shortest<'_> {
+    #[inline(always)]
+    fn bound(&self, query: usize) -> f32 {
+        self.bounds[query]
+    }
+
+    fn take(&mut self, query: usize, id: u32, _: f32) {
+        let row = self.rows[query];
+        if self.group[row as usize] != self.group[id as usize] {
+            let distance = self.metric.distance(self.points.row(row as usize), self.points.row(id as usize));
+            self.best =
+                OutsidePair::better(self.best, Some(OutsidePair { distance, inside: row, outside: id }));
+            self.narrow();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Stage, Stream};
     use proptest::prelude::*;
 
     proptest! {
@@ -209,13 +395,34 @@ mod tests {
             let group: Vec<u32> = (0..n).map(|_| draws.below(n_groups as usize) as u32).collect();
             let space = Space::from_points(Points::new(values, d).unwrap(), Metric::Euclidean).unwrap();
             let run = Run::new(0);
-            let fast = nearest_outside(&space, &group, n_groups as usize, 0, &run).unwrap();
+            let params = SearchParams::default();
+            let fast = OutsideSearch::new(&space, &params).nearest(&group, n_groups as usize, 0, &run).unwrap();
+            prop_assert!(fast.is_exact);
             let mut slow = vec![None; n_groups as usize];
             for pair in by_scan(&space, &group, 0, &run).unwrap() {
                 let place = &mut slow[group[pair.inside as usize] as usize];
                 *place = OutsidePair::better(*place, Some(pair));
             }
-            prop_assert_eq!(fast, slow);
+            prop_assert_eq!(fast.shortest, slow);
+        }
+    }
+
+    /// Blobs of thousands of points: scouts and shortening find pairs that are hardly longer than the shortest.
+    #[test]
+    fn scouts_find_short_pairs() {
+        let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();
+        let group: Vec<u32> = data.labels.iter().copied().collect();
+        let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+        let Space::Points(MetricPoints { points, metric }) = &space else { unreachable!() };
+        let run = Run::new(0);
+        let params = SearchParams::default();
+        let search = OutsideSearch::new(&space, &params);
+        let exact = search.nearest(&group, 4, 0, &run).unwrap().shortest;
+        let found = search.by_scouts(points, *metric, &group, 0, &run).unwrap();
+        assert_eq!(found.len(), 3);
+        for pair in found {
+            let shortest = exact[group[pair.inside as usize] as usize].unwrap();
+            assert!(pair.distance <= 1.15 * shortest.distance, "{pair:?} and {shortest:?}");
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Neighbours of new points among known ones.
 
-use super::{MetricPoints, scan};
+use super::cells::Cells;
+use super::panels::Panels;
+use super::search::MANY_POINTS;
+use super::single::SinglePoints;
+use super::tiles::{self, Queries};
+use super::{MetricPoints, SearchInfo, SearchParams, TREE_COLUMNS, UsedSearch, scan, tree};
 use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::progress::Run;
+
+/// From this many queries on it pays to divide the known points into cells for them.
+const MANY_QUERIES: usize = 20_000;
 
 /// The nearest known points of each new one.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +20,7 @@ pub struct NeighborQuery {
     k: usize,
     ids: Vec<u32>,
     distances: Vec<f64>,
+    info: SearchInfo,
 }
 
 impl NeighborQuery {
@@ -24,11 +33,17 @@ impl NeighborQuery {
     pub fn distances(&self, row: usize) -> &[f64] {
         &self.distances[row * self.k..(row + 1) * self.k]
     }
+
+    /// How they were found.
+    pub fn info(&self) -> SearchInfo {
+        self.info
+    }
 }
 
 /// The `k` nearest known points of each new one, nearest first, ties to the lower index.
 ///
-/// New points must have been prepared as the known ones were.
+/// New points must have been prepared as the known ones were. The search is exact, except for very many new points
+/// among very many known ones: those are searched in cells, with the default recall.
 pub fn neighbors_of_new(
     known: &MetricPoints,
     new: &Points,
@@ -51,7 +66,26 @@ pub fn neighbors_of_new(
         new
     };
     run.stage("neighbours of new points", Some(new.len() as u64))?;
-    let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
-    let (ids, distances) = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
-    Ok(NeighborQuery { k, ids, distances })
+    if metric == Metric::Manhattan {
+        let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
+        let (ids, distances) = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
+        return Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Scan) });
+    }
+    if points.n_columns() <= TREE_COLUMNS {
+        let (ids, distances) = tree::nearest_of_new(points, new, metric, k, run)?;
+        return Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tree) });
+    }
+    if points.len() >= MANY_POINTS && new.len() >= MANY_QUERIES {
+        let cells = Cells::new(points, metric, k, run)?;
+        if let Some(found) = cells.nearest_of_new(new, k, SearchParams::default().recall, run)? {
+            let used = UsedSearch::Cells { cells: cells.len(), probes: found.probes };
+            let info = SearchInfo { used, recall: found.recall, sample: found.sample };
+            return Ok(NeighborQuery { k, ids: found.ids, distances: found.distances, info });
+        }
+    }
+    let single = SinglePoints::new(points);
+    let queries = Queries { points: new, single: &single.of_new(new), are_known: false };
+    let all: Vec<u32> = (0..new.len() as u32).collect();
+    let (ids, distances) = tiles::nearest(queries, &all, points, &Panels::of_all(&single), metric, k, run)?;
+    Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tiles) })
 }

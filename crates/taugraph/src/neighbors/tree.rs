@@ -159,33 +159,12 @@ pub(super) fn nearest(
     k: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    let n = points.len();
     let tree = Tree::new(points);
-    let blocks: Vec<(Vec<u32>, Vec<f64>)> = tree
-        .order
-        .par_chunks(BLOCK)
-        .map(|queries| {
-            run.check()?;
-            let (mut ids, mut distances) = (vec![0; queries.len() * k], vec![0.0; queries.len() * k]);
-            let mut best = Best::new(k);
-            for (row, &query) in queries.iter().enumerate() {
-                best.clear();
-                tree.search(points.row(query as usize), f64::INFINITY, &|_| false, &mut |id, squared| {
-                    if id != query {
-                        // Different squares can have the same root: order by the distance that is reported.
-                        best.offer(of_square(metric, squared), id);
-                    }
-                    best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound))
-                });
-                let place = row * k..(row + 1) * k;
-                write_row(best.pairs(), &mut ids[place.clone()], &mut distances[place]);
-            }
-            run.progress.advance(queries.len() as u64);
-            Ok((ids, distances))
-        })
-        .collect::<Result<_>>()?;
+    let found = nearest_in(&tree, points, &tree.order, true, metric, k, run)?;
+    // Blocks follow the leaves, the result follows the rows.
+    let n = points.len();
     let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
-    for (queries, (block_ids, block_distances)) in tree.order.chunks(BLOCK).zip(blocks) {
+    for (queries, (block_ids, block_distances)) in tree.order.chunks(BLOCK).zip(found) {
         for (row, &query) in queries.iter().enumerate() {
             let (from, to) = (row * k..(row + 1) * k, query as usize * k..(query as usize + 1) * k);
             ids[to.clone()].copy_from_slice(&block_ids[from.clone()]);
@@ -193,6 +172,52 @@ pub(super) fn nearest(
         }
     }
     Ok((ids, distances))
+}
+
+/// Ids and distances of the `k` nearest known points of each new one.
+pub(super) fn nearest_of_new(
+    known: &Points,
+    new: &Points,
+    metric: Metric,
+    k: usize,
+    run: &Run<'_>,
+) -> Result<(Vec<u32>, Vec<f64>)> {
+    let rows: Vec<u32> = (0..new.len() as u32).collect();
+    let found = nearest_in(&Tree::new(known), new, &rows, false, metric, k, run)?;
+    let (ids, distances): (Vec<Vec<u32>>, Vec<Vec<f64>>) = found.into_iter().unzip();
+    Ok((ids.concat(), distances.concat()))
+}
+
+/// Searches the tree for the rows `order` of `queries`, in blocks; known queries do not find themselves.
+fn nearest_in(
+    tree: &Tree,
+    queries: &Points,
+    order: &[u32],
+    are_known: bool,
+    metric: Metric,
+    k: usize,
+    run: &Run<'_>,
+) -> Result<Vec<(Vec<u32>, Vec<f64>)>> {
+    let blocks = order.par_chunks(BLOCK).map(|rows| {
+        run.check()?;
+        let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
+        let mut best = Best::new(k);
+        for (place, &query) in rows.iter().enumerate() {
+            best.clear();
+            tree.search(queries.row(query as usize), f64::INFINITY, &|_| false, &mut |id, squared| {
+                if !(are_known && id == query) {
+                    // Different squares can have the same root: order by the distance that is reported.
+                    best.offer(of_square(metric, squared), id);
+                }
+                best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound))
+            });
+            let place = place * k..(place + 1) * k;
+            write_row(best.pairs(), &mut ids[place.clone()], &mut distances[place]);
+        }
+        run.progress.advance(rows.len() as u64);
+        Ok((ids, distances))
+    });
+    blocks.collect()
 }
 
 /// The distance as [`Metric::distance`] computes it from the square.

@@ -36,6 +36,9 @@ pub(super) struct LanczosParams<'a> {
     pub wanted: usize,
     /// A pair is converged when its residual is below this share of its eigenvalue.
     pub tolerance: f64,
+    /// Where the pair after the wanted ones lies far below them, residuals up to this share of the distance are good enough: it
+    /// bounds the angle between what was found and the true space (Davis and Kahan 1970). 0 leaves it at the tolerance.
+    pub angle: f64,
     /// Steps between two looks at the convergence.
     pub steps: usize,
     /// Most applications of the operator.
@@ -59,6 +62,8 @@ pub(super) struct LanczosResult {
     pub applications: usize,
     /// Whether the search made sure that no larger pair was missed.
     pub confirmed: bool,
+    /// How far at least the pair after the wanted ones lies below them, once that is confirmed.
+    pub gap: Option<f64>,
 }
 
 /// Processed and waiting vectors.
@@ -270,7 +275,9 @@ pub(super) fn largest(
         };
         let worst = (0..wanted).map(|rank| residuals[rank] / values[rank].abs()).fold(0.0, f64::max);
         let complete = basis.waiting == 0;
-        let converged = worst <= params.tolerance;
+        // The distance to the next pair shrinks while that is still being found: it must do for a tenth of the angle.
+        let distance = if filled > wanted { 1.0 - values[wanted] / values[wanted - 1] } else { 0.0 };
+        let converged = worst <= params.tolerance.max(0.1 * params.angle * distance);
         let full = filled == size;
         let last = values[wanted - 1];
         // Values that rise mean that a pair had been missed: the search begins again with it. Nothing has been missed
@@ -288,14 +295,17 @@ pub(super) fn largest(
             Some(_) if filled > wanted => residuals[wanted] / values[wanted].abs(),
             _ => worst,
         };
-        let early = (EARLY..EARLY + params.steps).contains(&applications);
+        // Pairs that have converged and are only being confirmed are beyond that doubt.
+        let early = accepted.is_none() && (EARLY..EARLY + params.steps).contains(&applications);
         let hopeless = !done
             && ((early && (params.is_doubtful)(pending))
                 || (full && (params.give_up)(pending, applications)));
         if done || hopeless || applications >= params.max_applications {
             basis.compress(leading(wanted), &values);
             basis.vectors.truncate(n * wanted);
-            return Ok(LanczosResult { values, vectors: basis.vectors, applications, confirmed: done });
+            let gap = (done && filled > wanted).then(|| last - values[wanted] - residuals[wanted]);
+            let vectors = basis.vectors;
+            return Ok(LanczosResult { values, vectors, applications, confirmed: done, gap });
         }
         if converged && accepted.is_none() {
             // All residuals are negligible: drop what waits, and look for what the start vectors could not see.

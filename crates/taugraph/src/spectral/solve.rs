@@ -37,6 +37,9 @@ const LAST_RESORT_NODES: usize = 3000;
 const NARROW_WORK: f64 = 5000.0;
 /// Most multiplications of a factorisation; at some 1e10 a second, ten seconds (an estimate).
 const MOST_WORK: f64 = 1e11;
+/// Graphs with more edges are only planned for if they are narrow: the order of elimination alone would take minutes, to find
+/// a factor that does not fit.
+const MOST_PLANNED: usize = 3_000_000;
 /// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful.
 const CHEAP_WORK: f64 = 5e9;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
@@ -81,6 +84,11 @@ pub enum EigenSolver {
 pub struct EigenParams {
     /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
     pub tolerance: f64,
+    /// Pairs are converged as well once the space they span is known to within this angle: residuals of at most the angle times
+    /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0, the default, leaves it at the tolerance; for
+    /// grouping points, where only the space counts, see [`EigenParams::for_space`].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub angle: f64,
     /// Which method.
     pub solver: SolverChoice,
     /// Most applications of the Laplacian, over all methods.
@@ -89,15 +97,21 @@ pub struct EigenParams {
 
 impl Default for EigenParams {
     fn default() -> Self {
-        Self { tolerance: 1e-8, solver: SolverChoice::Automatic, max_applications: 100_000 }
+        Self { tolerance: 1e-8, angle: 0.0, solver: SolverChoice::Automatic, max_applications: 100_000 }
     }
 }
 
 impl EigenParams {
+    /// Where the space counts and not each vector in it: an angle of 1e-4 will do.
+    pub fn for_space() -> Self {
+        Self { angle: 1e-4, ..Self::default() }
+    }
+
     /// Whether the parameters are within their ranges.
     pub fn check(&self) -> Result<()> {
         let rule = "must be at least 1e-14 and below 1";
         require((1e-14..1.0).contains(&self.tolerance), "tolerance", self.tolerance, rule)?;
+        require((0.0..=0.1).contains(&self.angle), "angle", self.angle, "must be between 0 and 0.1")?;
         require(self.max_applications >= 1, "max_applications", self.max_applications, "must be at least 1")
     }
 }
@@ -239,7 +253,7 @@ impl Search<'_> {
             };
             let Some(candidate) = found else { continue };
             let (_, residuals) = measure(self.laplacian, &candidate.vectors);
-            let tolerance = self.tolerance();
+            let tolerance = self.tolerance().max(self.params.angle * candidate.gap.unwrap_or(0.0));
             let converged = residuals.iter().filter(|&&residual| residual <= tolerance).count();
             if converged == self.wanted {
                 let found = Found {
@@ -279,6 +293,7 @@ impl Search<'_> {
         &self,
         operator: &dyn SymmetricOperator,
         what: Spectrum,
+        angle: f64,
         max_applications: usize,
         is_doubtful: &dyn Fn(f64) -> bool,
         give_up: &dyn Fn(f64, usize) -> bool,
@@ -286,6 +301,7 @@ impl Search<'_> {
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: 0.25 * self.params.tolerance,
+            angle,
             // The inverse converges in few steps, each of which is dear.
             steps: if what == Spectrum::Inverse { 4 } else { 8 },
             max_applications,
@@ -321,12 +337,28 @@ impl Search<'_> {
         let (_, vectors) = symmetric_eigen(matrix.as_ref())?;
         let columns = (0..self.wanted).map(|rank| vectors.col(rank));
         let vectors = columns.flat_map(|column| column.iter().copied().collect::<Vec<_>>()).collect();
-        Ok(Candidate { vectors, confirmed: true })
+        Ok(Candidate { vectors, confirmed: true, gap: None })
     }
 
     fn lanczos(&mut self) -> Result<Candidate> {
+        let (laplacian, angle) = (self.laplacian, self.params.angle);
+        let mut found = self.plain_lanczos(angle)?;
+        self.applications += found.applications;
+        if angle > 0.0 && found.confirmed {
+            let worst = measure(laplacian, &found.vectors).1.into_iter().fold(0.0, f64::max);
+            if worst > self.tolerance().max(angle * found.gap.unwrap_or(0.0)) {
+                // The next pair came closer than it had looked: on from here, to the tolerance.
+                self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
+                found = self.plain_lanczos(0.0)?;
+                self.applications += found.applications;
+            }
+        }
+        self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
+        Ok(found.into())
+    }
+
+    fn plain_lanczos(&self, angle: f64) -> Result<LanczosResult> {
         let automatic = self.params.solver == SolverChoice::Automatic;
-        let laplacian = self.laplacian;
         let limit =
             if automatic { self.params.max_applications.min(500) } else { self.params.max_applications };
         let is_doubtful = |worst: f64| {
@@ -338,10 +370,7 @@ impl Search<'_> {
             seen.push(worst);
             automatic && is_hopeless(&seen, self.params.tolerance, applications, limit)
         };
-        let found = self.largest_of(&Flipped(laplacian), Spectrum::Plain, limit, &is_doubtful, &give_up)?;
-        self.applications += found.applications;
-        self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
-        Ok(found.into())
+        self.largest_of(&Flipped(self.laplacian), Spectrum::Plain, angle, limit, &is_doubtful, &give_up)
     }
 
     /// Whether the graph is long and narrow.
@@ -352,7 +381,11 @@ impl Search<'_> {
 
     /// The pattern of the factorisation, found once.
     fn plan(&self) -> Option<&Plan> {
-        self.plan.get_or_init(|| Plan::new(self.laplacian, self.shift())).as_ref()
+        let plan = || {
+            let is_small = self.laplacian.graph().n_edges() <= MOST_PLANNED;
+            (is_small || self.is_narrow()).then(|| Plan::new(self.laplacian, self.shift())).flatten()
+        };
+        self.plan.get_or_init(plan).as_ref()
     }
 
     fn shift(&self) -> f64 {
@@ -369,7 +402,7 @@ impl Search<'_> {
         let plan = self.plan.take().flatten().expect("it was found above");
         let Some(inverse) = plan.factorize() else { return Ok(None) };
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
-        let found = self.largest_of(&inverse, Spectrum::Inverse, limit, &|_| false, &|_, _| false)?;
+        let found = self.largest_of(&inverse, Spectrum::Inverse, 0.0, limit, &|_| false, &|_, _| false)?;
         self.applications += found.applications;
         self.estimates = found.values.iter().map(|value| 1.0 / value - self.shift()).collect();
         Ok(Some(found.into()))
@@ -381,7 +414,7 @@ impl Search<'_> {
             // A first look at the spectrum.
             let laplacian = self.laplacian;
             let found =
-                self.largest_of(&Flipped(laplacian), Spectrum::Plain, 120, &|_| false, &|_, _| false)?;
+                self.largest_of(&Flipped(laplacian), Spectrum::Plain, 0.0, 120, &|_| false, &|_, _| false)?;
             self.applications += found.applications;
             self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         }
@@ -395,14 +428,14 @@ impl Search<'_> {
             );
             let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
             let found =
-                self.largest_of(&filter, Spectrum::Filtered, left.min(400), &|_| false, &|_, _| false)?;
+                self.largest_of(&filter, Spectrum::Filtered, 0.0, left.min(400), &|_| false, &|_, _| false)?;
             self.applications += found.applications * filter.degree();
             let n = self.laplacian.degrees().len();
             let vectors = rayleigh_ritz(self.laplacian, &found.vectors, n)?;
             let (values, residuals) = measure(self.laplacian, &vectors);
             let spent = self.applications + 400 >= self.params.max_applications || round == 4;
             if spent || residuals.iter().all(|&residual| residual <= self.tolerance()) {
-                return Ok(Candidate { vectors, confirmed: found.confirmed });
+                return Ok(Candidate { vectors, confirmed: found.confirmed, gap: None });
             }
             // Better estimates of the wanted values make a sharper filter.
             let width = self.estimates.len().min(values.len());
@@ -417,11 +450,13 @@ impl Search<'_> {
 struct Candidate {
     vectors: Vec<f64>,
     confirmed: bool,
+    /// Confirmed distance to the eigenvalue after them.
+    gap: Option<f64>,
 }
 
 impl From<LanczosResult> for Candidate {
     fn from(found: LanczosResult) -> Self {
-        Self { vectors: found.vectors, confirmed: found.confirmed }
+        Self { vectors: found.vectors, confirmed: found.confirmed, gap: found.gap }
     }
 }
 

@@ -1,0 +1,387 @@
+//! Neighbours of very many points: only the cells nearest to a query are searched (an inverted file).
+//!
+//! How many cells that must be is not guessed. A sample of queries is searched exactly; the smallest number of cells
+//! that holds the wanted share of their neighbours is taken, and a second sample tells what was really found.
+
+use rayon::prelude::*;
+
+use super::best::{Best, ShortList};
+use super::panels::{GROUP, Panels, interleave};
+use super::partition::Partition;
+use super::scan::write_row;
+use super::single::SinglePoints;
+use super::tiles::{self, Lists, QUERIES, Queries};
+use crate::distance::Metric;
+use crate::error::Result;
+use crate::points::Points;
+use crate::progress::{Progress, Run};
+use crate::random::{Stage, Stream};
+
+/// Points of a cell, up to and above [`MANY`] points.
+const CELL: usize = 250;
+const LARGER_CELL: usize = 500;
+const MANY: usize = 100_000;
+/// Queries of a sample.
+const SAMPLE: usize = 512;
+/// The first sample aims this much higher than asked, so that the second one seldom disagrees.
+const AIM_HIGHER: f64 = 0.005;
+/// Blocks of queries whose results wait in memory for their place.
+const BLOCKS: usize = 128;
+
+/// Known points, cell by cell.
+pub(super) struct Cells<'a> {
+    known: &'a Points,
+    metric: Metric,
+    single: SinglePoints,
+    partition: Partition,
+    panels: Panels,
+    /// The first panel of each cell, and the end of the last one.
+    bounds: Vec<usize>,
+}
+
+/// Neighbours, and how they were found.
+pub(super) struct Found {
+    pub ids: Vec<u32>,
+    pub distances: Vec<f64>,
+    pub probes: usize,
+    /// Share of the true neighbours that were found, in a sample of queries.
+    pub recall: f64,
+    pub sample: usize,
+}
+
+impl<'a> Cells<'a> {
+    /// Divides the known points; `k` neighbours will be asked for.
+    pub fn new(known: &'a Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<Self> {
+        let size = if known.len() > MANY { LARGER_CELL } else { CELL };
+        let single = SinglePoints::new(known);
+        // Cells of no more points than neighbours would all have to be searched.
+        let partition = Partition::new(&single, size.max(8 * k), run)?;
+        let (panels, bounds) = Panels::new(&single, partition.cells());
+        Ok(Self { known, metric, single, partition, panels, bounds })
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.partition.centers.len()
+    }
+
+    /// The neighbours of every known point; `None` where so many cells must be searched that looking at all points is
+    /// as fast.
+    pub fn nearest_of_known(&self, k: usize, recall: f64, run: &Run<'_>) -> Result<Option<Found>> {
+        let queries = Queries { points: self.known, single: &self.single, are_known: true };
+        self.nearest(queries, &self.partition.order, k, recall, run)
+    }
+
+    /// The neighbours of new points among the known ones, or `None` as above.
+    pub fn nearest_of_new(
+        &self,
+        new: &Points,
+        k: usize,
+        recall: f64,
+        run: &Run<'_>,
+    ) -> Result<Option<Found>> {
+        let single = self.single.of_new(new);
+        let rows: Vec<u32> = (0..new.len() as u32).collect();
+        let mut order: Vec<(u32, u32)> =
+            self.partition.centers.assign(&single, &rows, run)?.into_iter().zip(rows).collect();
+        order.par_sort_unstable();
+        let order: Vec<u32> = order.into_iter().map(|pair| pair.1).collect();
+        let queries = Queries { points: new, single: &single, are_known: false };
+        self.nearest(queries, &order, k, recall, run)
+    }
+
+    /// The nearest known point that satisfies a condition, in the `probes` nearest cells of a known point.
+    pub fn nearest_where(&self, row: u32, probes: usize, holds: impl Fn(u32) -> bool) -> Option<(f64, u32)> {
+        let near = self.partition.centers.nearest(&self.single, &[row], probes);
+        let cells = near.iter().map(|&cell| cell as usize);
+        let bounds = &self.partition.bounds;
+        let ids = cells.flat_map(|cell| &self.partition.order[bounds[cell]..bounds[cell + 1]]).copied();
+        let mut best = Best::new(1);
+        for id in ids.filter(|&id| holds(id)) {
+            best.offer(self.metric.distance(self.known.row(row as usize), self.known.row(id as usize)), id);
+        }
+        best.pairs().first().copied()
+    }
+
+    /// `order` has the queries one cell after the other.
+    fn nearest(
+        &self,
+        queries: Queries<'_>,
+        order: &[u32],
+        k: usize,
+        recall: f64,
+        run: &Run<'_>,
+    ) -> Result<Option<Found>> {
+        let samples = Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(order.len());
+        let size = SAMPLE.min(samples.len().div_ceil(2));
+        let (first, rest) = samples.split_at(size);
+        // With one query there is no second sample.
+        let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
+        let exact = |sample: &[u32]| {
+            let quiet = Run { progress: &Unheard(run.progress), ..*run };
+            tiles::nearest(queries, sample, self.known, &self.panels, self.metric, k, &quiet)
+        };
+        let ranks = self.ranks(queries, first, &exact(first)?.0, k);
+        let truth = exact(second)?.1;
+        let mut aim = (recall + AIM_HIGHER).min(1.0);
+        loop {
+            let probes = 1 + share_quantile(&ranks, aim);
+            if probes * self.known.len() / self.len() + self.len() > self.known.len() / 4 {
+                return Ok(None);
+            }
+            let (ids, distances) = self.search(queries, order, probes, k, run)?;
+            let rows = second.iter().map(|&row| row as usize);
+            let reached = recall_of(rows.map(|row| &distances[row * k..(row + 1) * k]), &truth, k);
+            if reached >= recall {
+                return Ok(Some(Found { ids, distances, probes, recall: reached, sample: second.len() }));
+            }
+            // The second sample was harder than the first. An aim of all neighbours of the first cannot be raised.
+            if aim >= 1.0 - 1e-6 {
+                return Ok(None);
+            }
+            aim = 1.0 - (1.0 - aim) / 2.0;
+        }
+    }
+
+    /// For each true neighbour of the sample: how many cells lie nearer to the query than the one that holds it.
+    fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
+        let mut cell_of = vec![0u32; self.known.len()];
+        for (cell, ids) in self.partition.cells().enumerate() {
+            ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
+        }
+        let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
+            let cells = self.partition.centers.nearest(queries.single, &[query], self.len());
+            let mut rank = vec![0; self.len()];
+            cells.iter().enumerate().for_each(|(place, &cell)| rank[cell as usize] = place);
+            neighbors.iter().map(|&id| rank[cell_of[id as usize] as usize]).collect::<Vec<_>>()
+        });
+        ranks.collect::<Vec<_>>().concat()
+    }
+
+    /// The neighbours of every query within its nearest cells.
+    fn search(
+        &self,
+        queries: Queries<'_>,
+        order: &[u32],
+        probes: usize,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<(Vec<u32>, Vec<f64>)> {
+        let n = order.len();
+        run.stage("neighbours", Some(n as u64))?;
+        let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
+        for order in order.chunks(BLOCKS * QUERIES) {
+            let found: Vec<(Vec<u32>, Vec<f64>)> = order
+                .par_chunks(QUERIES)
+                .map(|rows| {
+                    run.check()?;
+                    Ok(self.search_block(queries, rows, probes, k))
+                })
+                .collect::<Result<_>>()?;
+            for (rows, (block_ids, block_distances)) in order.chunks(QUERIES).zip(&found) {
+                let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
+                for (&row, (row_ids, row_distances)) in rows.iter().zip(of_rows) {
+                    let place = row as usize * k;
+                    ids[place..place + k].copy_from_slice(row_ids);
+                    distances[place..place + k].copy_from_slice(row_distances);
+                }
+            }
+            run.progress.advance(order.len() as u64);
+        }
+        Ok((ids, distances))
+    }
+
+    /// Neighbours of queries that lie close together and share most of their cells.
+    fn search_block(
+        &self,
+        queries: Queries<'_>,
+        rows: &[u32],
+        probes: usize,
+        k: usize,
+    ) -> (Vec<u32>, Vec<f64>) {
+        let near = self.partition.centers.nearest(queries.single, rows, probes);
+        let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
+        let mut group = Vec::new();
+        for (cell, visitors) in by_cell(&near, probes, self.len()) {
+            let panels = self.bounds[cell]..self.bounds[cell + 1];
+            for places in visitors.chunks(GROUP) {
+                let mut excluded = [u32::MAX; GROUP];
+                for (excluded, &place) in excluded.iter_mut().zip(places) {
+                    *excluded = queries.excluded(rows[place as usize]);
+                }
+                let points = places.iter().map(|&place| queries.single.row(rows[place as usize] as usize));
+                interleave(points, self.known.n_columns(), &mut group);
+                self.panels.offer(
+                    panels.clone(),
+                    &group,
+                    &mut Lists { lists: &mut closest, places, excluded },
+                );
+            }
+        }
+        let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
+        let mut best = Best::new(k);
+        let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
+        for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
+            best.clear();
+            let row = queries.points.row(query as usize);
+            for &(_, id) in closest.finish() {
+                best.offer(self.metric.distance(row, self.known.row(id as usize)), id);
+            }
+            if best.bound().is_none() {
+                // Fewer than k points in all its cells: seldom, and then every point is looked at.
+                queries.scan(query, self.known, self.metric, &mut best);
+            }
+            write_row(best.pairs(), ids, distances);
+        }
+        (ids, distances)
+    }
+}
+
+/// A few more than `k` are kept: rounding may misplace neighbours that are almost equally far.
+fn kept(k: usize) -> usize {
+    k + (k / 4).max(4)
+}
+
+/// Each cell with the queries that look into it, from the `probes` nearest cells of every query. What is nearest to some query
+/// comes first: it soon makes the bounds so narrow that little of the rest gets past them.
+fn by_cell(near: &[u32], probes: usize, n_cells: usize) -> Vec<(usize, Vec<u32>)> {
+    let mut place_of = vec![usize::MAX; n_cells];
+    let mut visits: Vec<(usize, Vec<u32>)> = Vec::new();
+    for rank in 0..probes {
+        for (query, &cell) in near.iter().skip(rank).step_by(probes).enumerate() {
+            let place = &mut place_of[cell as usize];
+            if *place == usize::MAX {
+                *place = visits.len();
+                visits.push((cell as usize, Vec::new()));
+            }
+            visits[*place].1.push(query as u32);
+        }
+    }
+    visits
+}
+
+/// The smallest rank that a share of the ranks does not exceed.
+fn share_quantile(ranks: &[usize], share: f64) -> usize {
+    let mut sorted = ranks.to_vec();
+    sorted.sort_unstable();
+    let place = (share * sorted.len() as f64).ceil() as usize;
+    sorted[place.clamp(1, sorted.len()) - 1]
+}
+
+/// The share of found neighbours that are as near as the true ones. Of equally near points any is right.
+fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize) -> f64 {
+    let right = found
+        .zip(truth.chunks_exact(k))
+        .map(|(found, truth)| found.iter().filter(|&&distance| distance <= truth[k - 1]).count());
+    right.sum::<usize>() as f64 / truth.len() as f64
+}
+
+/// Cancels as the listener says, but tells it nothing: samples are no progress.
+struct Unheard<'a>(&'a dyn Progress);
+
+impl Progress for Unheard<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::uneven_blobs;
+    use crate::neighbors::{
+        NeighborGraph, SearchMethod, SearchParams, Space, UsedSearch, nearest_neighbors, search_neighbors,
+    };
+
+    fn approximate(
+        points: Points,
+        k: usize,
+        recall: f64,
+    ) -> (NeighborGraph, crate::neighbors::SearchInfo, Space) {
+        let space = Space::from_points(points, Metric::Euclidean).unwrap();
+        let params = SearchParams { method: SearchMethod::Approximate, recall };
+        let (graph, info) = search_neighbors(&space, k, &params, &Run::new(1)).unwrap();
+        (graph, info, space)
+    }
+
+    /// Share of the neighbours that are as near as the true ones, over all points.
+    fn true_recall(found: &NeighborGraph, space: &Space, k: usize) -> f64 {
+        let truth = nearest_neighbors(space, k, &Run::new(0)).unwrap();
+        let all = |graph: &NeighborGraph| {
+            (0..graph.len()).flat_map(|i| graph.distances(i).to_vec()).collect::<Vec<_>>()
+        };
+        recall_of(all(found).chunks_exact(k), &all(&truth), k)
+    }
+
+    #[test]
+    fn the_recall_that_is_reported_is_the_recall() {
+        let points = uneven_blobs(12_000, 8, 12, 5).unwrap().points;
+        for asked in [0.8, 0.95, 0.99] {
+            let (graph, info, space) = approximate(points.clone(), 10, asked);
+            assert!(matches!(info.used, UsedSearch::Cells { .. }), "{info:?}");
+            let recall = true_recall(&graph, &space, 10);
+            assert!(info.recall >= asked && (recall - info.recall).abs() < 0.02, "{recall} and {info:?}");
+            assert!(
+                NeighborGraph::new(
+                    graph.len(),
+                    10,
+                    (0..graph.len()).flat_map(|i| graph.ids(i).to_vec()).collect(),
+                    (0..graph.len()).flat_map(|i| graph.distances(i).to_vec()).collect()
+                )
+                .is_ok()
+            );
+        }
+    }
+
+    /// Without any groups the nearest cells hold little: every point is looked at, and the result is exact.
+    #[test]
+    fn shapeless_points_are_searched_exactly() {
+        let mut draws = Stream::new(3, Stage::Generator).at(0, 0);
+        let points = Points::new((0..6000 * 40).map(|_| draws.normal()).collect(), 40).unwrap();
+        let (graph, info, space) = approximate(points, 10, 0.98);
+        assert_eq!((info.used, info.recall), (UsedSearch::Tiles, 1.0));
+        assert_eq!(graph, nearest_neighbors(&space, 10, &Run::new(0)).unwrap());
+    }
+
+    /// Half of the points are copies of one, the rest lies on a coarse grid: ties and duplicates everywhere.
+    #[test]
+    fn duplicates_and_ties() {
+        let mut draws = Stream::new(4, Stage::Generator).at(0, 0);
+        let values = (0..10_000 * 7).map(|place| if place < 5000 * 7 { 0.0 } else { draws.below(4) as f64 });
+        let (graph, info, space) = approximate(Points::new(values.collect(), 7).unwrap(), 12, 0.98);
+        assert!(info.recall >= 0.98 && true_recall(&graph, &space, 12) >= 0.97, "{info:?}");
+    }
+
+    #[test]
+    fn more_neighbors_than_small_cells_hold() {
+        let points = uneven_blobs(3000, 7, 3, 6).unwrap().points;
+        let (graph, _, space) = approximate(points, 400, 0.98);
+        assert!(true_recall(&graph, &space, 400) >= 0.97);
+        let (tiny, info, _) = approximate(uneven_blobs(9, 7, 3, 6).unwrap().points, 8, 1.0);
+        assert_eq!((tiny.len(), info.recall), (9, 1.0));
+    }
+
+    #[test]
+    fn new_points_are_found_too() {
+        let all = uneven_blobs(16_000, 9, 9, 7).unwrap().points;
+        let rows = |range: std::ops::Range<u32>| all.select(&range.collect::<Vec<_>>());
+        let (known, new) = (rows(0..12_000), rows(12_000..16_000));
+        let cells = Cells::new(&known, Metric::Euclidean, 10, &Run::new(2)).unwrap();
+        let found = cells.nearest_of_new(&new, 10, 0.95, &Run::new(2)).unwrap().unwrap();
+        let single = SinglePoints::new(&known);
+        let queries = Queries { points: &new, single: &single.of_new(&new), are_known: false };
+        let all: Vec<u32> = (0..4000).collect();
+        let (_, truth) = tiles::nearest(
+            queries,
+            &all,
+            &known,
+            &Panels::of_all(&single),
+            Metric::Euclidean,
+            10,
+            &Run::new(0),
+        )
+        .unwrap();
+        let recall = recall_of(found.distances.chunks_exact(10), &truth, 10);
+        assert!((recall - found.recall).abs() < 0.02 && recall > 0.94, "{recall} and {}", found.recall);
+    }
+}

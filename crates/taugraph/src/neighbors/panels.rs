@@ -1,0 +1,167 @@
+//! The kernel of every search by distance to all candidates: squared distances of a few queries to sixteen candidates at
+//! once, in registers, compared there with what each query has found so far. Only what gets past is ever written.
+//!
+//! A score is |y|² − 2·x·y, the squared distance without the query's own |x|². Candidates stand in panels of sixteen, column
+//! by column.
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::single::SinglePoints;
+
+/// Candidates of a panel.
+pub(super) const LANES: usize = 16;
+/// Queries that meet a panel together.
+pub(super) const GROUP: usize = 6;
+/// The id of a place without a candidate.
+const NOBODY: u32 = u32::MAX;
+
+/// Candidates, packed for the kernel.
+pub(super) struct Panels {
+    /// For each panel and column sixteen values.
+    values: Vec<f32>,
+    /// Not a number where there is no candidate: no comparison holds then.
+    squared_norms: Vec<f32>,
+    ids: Vec<u32>,
+    n_columns: usize,
+}
+
+/// Who receives candidates.
+pub(super) trait Sink {
+    /// The highest score that the query of this lane of the group takes.
+    fn bound(&self, query: usize) -> f32;
+
+    /// A candidate whose score is not above the bound.
+    fn take(&mut self, query: usize, id: u32, score: f32);
+}
+
+impl Panels {
+    /// Packs the points of each group one after the other, every group from a new panel on; and where the groups begin, in
+    /// panels, the end of the last one included.
+    pub fn new<'a>(points: &SinglePoints, groups: impl Iterator<Item = &'a [u32]>) -> (Self, Vec<usize>) {
+        let mut ids = Vec::with_capacity(points.len().next_multiple_of(LANES));
+        let mut bounds = vec![0];
+        for group in groups {
+            ids.extend_from_slice(group);
+            ids.resize(ids.len().next_multiple_of(LANES), NOBODY);
+            bounds.push(ids.len() / LANES);
+        }
+        let d = points.n_columns();
+        let mut values = vec![0.0; ids.len() * d];
+        let mut squared_norms = vec![f32::NAN; ids.len()];
+        let panels = values.par_chunks_exact_mut(LANES * d).zip(squared_norms.par_chunks_exact_mut(LANES));
+        panels.zip(ids.par_chunks_exact(LANES)).for_each(|((values, squares), ids)| {
+            for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NOBODY) {
+                squares[lane] = points.squared_norm(id as usize);
+                for (column, &value) in points.row(id as usize).iter().enumerate() {
+                    values[column * LANES + lane] = value;
+                }
+            }
+        });
+        (Self { values, squared_norms, ids, n_columns: d }, bounds)
+    }
+
+    /// All points in their own order.
+    pub fn of_all(points: &SinglePoints) -> Self {
+        let all: Vec<u32> = (0..points.len() as u32).collect();
+        Self::new(points, std::iter::once(&all[..])).0
+    }
+
+    /// Number of panels.
+    pub fn len(&self) -> usize {
+        self.ids.len() / LANES
+    }
+
+    /// Offers the candidates of some panels to a group of queries, made by [`interleave`].
+    pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
+        let d = self.n_columns;
+        pulp::Arch::new().dispatch(Offer {
+            values: &self.values[panels.start * LANES * d..panels.end * LANES * d],
+            squared_norms: &self.squared_norms[panels.start * LANES..panels.end * LANES],
+            ids: &self.ids[panels.start * LANES..panels.end * LANES],
+            n_columns: d,
+            queries,
+            sink,
+        });
+    }
+}
+
+/// Up to [`GROUP`] queries in the form of the kernel, −2·x column by column; absent ones are 0.
+pub(super) fn interleave<'a>(rows: impl Iterator<Item = &'a [f32]>, n_columns: usize, out: &mut Vec<f32>) {
+    out.clear();
+    out.resize(n_columns * GROUP, 0.0);
+    for (lane, row) in rows.enumerate() {
+        for (column, &value) in row.iter().enumerate() {
+            out[column * GROUP + lane] = -2.0 * value;
+        }
+    }
+}
+
+struct Offer<'a, K> {
+    values: &'a [f32],
+    squared_norms: &'a [f32],
+    ids: &'a [u32],
+    n_columns: usize,
+    queries: &'a [f32],
+    sink: &'a mut K,
+}
+
+impl<K: Sink> WithSimd for Offer<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if S::F32_LANES == LANES {
+            self.run::<S, 1>(simd);
+        } else {
+            // Two vectors of candidates: enough sums side by side to keep the arithmetic busy.
+            self.run::<S, 2>(simd);
+        }
+    }
+}
+
+impl<K: Sink> Offer<'_, K> {
+    /// `N` vectors of candidates at a time.
+    #[inline(always)]
+    fn run<S: Simd, const N: usize>(self, simd: S) {
+        let width = N * S::F32_LANES;
+        let panels = self.values.chunks_exact(LANES * self.n_columns);
+        let of_panels = self.squared_norms.chunks_exact(LANES).zip(self.ids.chunks_exact(LANES));
+        for (values, (norms, ids)) in panels.zip(of_panels) {
+            for first in (0..LANES).step_by(width) {
+                let vectors = |slice: &[f32]| -> [S::f32s; N] {
+                    let vectors = S::as_simd_f32s(slice).0;
+                    std::array::from_fn(|v| vectors[v])
+                };
+                let mut scores = [vectors(&norms[first..first + width]); GROUP];
+                for (column, x) in values.chunks_exact(LANES).zip(self.queries.chunks_exact(GROUP)) {
+                    let column = vectors(&column[first..first + width]);
+                    for query in 0..GROUP {
+                        let x = simd.splat_f32s(x[query]);
+                        for v in 0..N {
+                            scores[query][v] = simd.mul_add_f32s(x, column[v], scores[query][v]);
+                        }
+                    }
+                }
+                for (query, scores) in scores.iter().enumerate() {
+                    let bound = simd.splat_f32s(self.sink.bound(query));
+                    for (v, &scores) in scores.iter().enumerate() {
+                        let passing = simd.less_than_or_equal_f32s(scores, bound);
+                        if simd.first_true_m32s(passing) < S::F32_LANES {
+                            let ids = &ids[first + v * S::F32_LANES..];
+                            let mut buffer = [0.0f32; LANES];
+                            S::as_mut_simd_f32s(&mut buffer).0[0] = scores;
+                            for (&score, &id) in buffer[..S::F32_LANES].iter().zip(ids) {
+                                if score <= self.sink.bound(query) {
+                                    self.sink.take(query, id, score);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

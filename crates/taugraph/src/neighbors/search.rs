@@ -1,0 +1,105 @@
+//! Which search finds the neighbours, how good it must be, and how good it was.
+
+use crate::error::{Result, require};
+
+/// From this many points on cells are tried; fewer are searched exactly in a few seconds.
+pub(super) const MANY_POINTS: usize = 50_000;
+
+/// How the neighbours are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub enum SearchMethod {
+    /// Exactly where that is fast, in cells where there are very many points.
+    #[default]
+    Auto,
+    /// Exactly.
+    Exact,
+    /// In cells, where the metric allows it and it saves anything.
+    Approximate,
+}
+
+/// The search and what is asked of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub struct SearchParams {
+    /// How the neighbours are searched.
+    pub method: SearchMethod,
+    /// Share of the true neighbours that an approximate search must find.
+    pub recall: f64,
+}
+
+impl Default for SearchParams {
+    fn default() -> Self {
+        Self { method: SearchMethod::Auto, recall: 0.98 }
+    }
+}
+
+impl SearchParams {
+    /// The exact search.
+    pub fn exact() -> Self {
+        Self { method: SearchMethod::Exact, ..Self::default() }
+    }
+
+    /// Whether the recall is a share.
+    pub fn check(&self) -> Result<()> {
+        let rule = "must be at least 0.5 and at most 1";
+        require((0.5..=1.0).contains(&self.recall), "recall", self.recall, rule)
+    }
+
+    /// Whether cells are tried for `n` points.
+    pub(super) fn tries_cells(&self, n: usize) -> bool {
+        match self.method {
+            SearchMethod::Auto => n >= MANY_POINTS,
+            SearchMethod::Exact => false,
+            SearchMethod::Approximate => true,
+        }
+    }
+}
+
+/// The search that was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+pub enum UsedSearch {
+    /// A k-d tree, exact.
+    Tree,
+    /// Every pair, filtered by matrix products, exact.
+    Tiles,
+    /// Every pair, exact.
+    Scan,
+    /// Only the nearest cells of each point.
+    Cells {
+        /// Number of cells.
+        cells: usize,
+        /// Cells that were searched for each point.
+        probes: usize,
+    },
+    /// None: the neighbours were given.
+    Given,
+}
+
+/// How the neighbours were found, and how many of the true ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+pub struct SearchInfo {
+    /// The search.
+    pub used: UsedSearch,
+    /// Share of the true neighbours that were found: 1 for an exact search, otherwise measured on a sample that the search
+    /// was not tuned on.
+    pub recall: f64,
+    /// Points of that sample; 0 for an exact search.
+    pub sample: usize,
+}
+
+impl SearchInfo {
+    pub(super) fn exact(used: UsedSearch) -> Self {
+        Self { used, recall: 1.0, sample: 0 }
+    }
+}

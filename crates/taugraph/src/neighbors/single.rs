@@ -1,0 +1,102 @@
+//! Points in single precision, for filters that double precision checks.
+
+use rayon::prelude::*;
+
+use crate::points::Points;
+
+/// Single-precision copy of the points, centred and scaled to norms of at most 1.
+pub(super) struct SinglePoints {
+    values: Vec<f32>,
+    norms: Vec<f64>,
+    frame: Frame,
+}
+
+/// What was subtracted from every point and multiplied to it.
+#[derive(Clone)]
+struct Frame {
+    mean: Vec<f64>,
+    scale: f64,
+}
+
+impl SinglePoints {
+    /// Centring makes the norms, and with them the rounding, as small as they can be; scaling keeps the squares
+    /// inside the range of single precision.
+    pub fn new(points: &Points) -> Self {
+        let (n, d) = (points.len(), points.n_columns());
+        let mut mean = vec![0.0; d];
+        for row in points.values().chunks_exact(d) {
+            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+        }
+        let largest = points
+            .values()
+            .par_chunks_exact(d)
+            .map(|row| row.iter().zip(&mean).map(|(v, m)| (v - m).abs()).fold(0.0, f64::max));
+        let largest = largest.reduce(|| 0.0, f64::max);
+        let scale = 1.0 / (largest.max(f64::MIN_POSITIVE) * (d as f64).sqrt());
+        Self::in_frame(points, Frame { mean, scale })
+    }
+
+    /// Other points in the same frame. Those that are too far away for single precision get scores that prove nothing.
+    pub fn of_new(&self, new: &Points) -> Self {
+        Self::in_frame(new, self.frame.clone())
+    }
+
+    fn in_frame(points: &Points, frame: Frame) -> Self {
+        let d = points.n_columns();
+        let (mut values, mut norms) = (vec![0.0f32; points.values().len()], vec![0.0; points.len()]);
+        let rows = values.par_chunks_exact_mut(d).zip(&mut norms).zip(points.values().par_chunks_exact(d));
+        rows.for_each(|((out, norm), row)| {
+            let mut sum = 0.0;
+            for ((out, value), mean) in out.iter_mut().zip(row).zip(&frame.mean) {
+                *out = ((value - mean) * frame.scale) as f32;
+                sum += f64::from(*out) * f64::from(*out);
+            }
+            *norm = sum.sqrt();
+        });
+        Self { values, norms, frame }
+    }
+
+    /// Points that are in the frame already, as means of others are.
+    pub fn with_rows(&self, values: Vec<f32>) -> Self {
+        let square = |row: &[f32]| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
+        let norms = values.chunks_exact(self.n_columns()).map(|row| square(row).sqrt()).collect();
+        Self { values, norms, frame: self.frame.clone() }
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.frame.mean.len()
+    }
+
+    /// One point.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[f32] {
+        let d = self.n_columns();
+        &self.values[i * d..(i + 1) * d]
+    }
+
+    /// |x|² of a point.
+    #[inline]
+    pub fn squared_norm(&self, i: usize) -> f32 {
+        (self.norms[i] * self.norms[i]) as f32
+    }
+
+    /// The score (|y|² − 2·x·y) below which a pair may be as close as `squared` (a squared distance in the points' own
+    /// unit): a candidate y with a higher score is certainly farther from the point x = `query`.
+    ///
+    /// Score + |x|² is the squared distance but for rounding. Conversion, d products and sums, norm and final sum are
+    /// at most d + 8 roundings of 2⁻²⁴ of (|x| + |y|)², doubled for safety, and |y| ≤ |x| + distance for every pair that
+    /// close. What underflows adds at most the smallest normal number for each of them.
+    pub fn limit(&self, query: usize, squared: f64) -> f64 {
+        let squared = squared * self.frame.scale * self.frame.scale;
+        let roundings = (self.n_columns() + 8) as f64;
+        let reach = 2.0 * self.norms[query] + squared.sqrt();
+        let rounding = roundings * (f64::from(f32::EPSILON) * reach * reach + f64::from(f32::MIN_POSITIVE));
+        squared + rounding - self.norms[query] * self.norms[query]
+    }
+}
