@@ -17,6 +17,7 @@ use crate::sparse::SparseMatrix;
 use crate::table::{
     Cells, MOST_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
 };
+use crate::tensors::begins_like_tensors;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +56,10 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
             _ => read_parquet(Bytes::from(rest_of(bytes, source)?), &name, options),
         }
         .map(Contents::Table);
+    }
+    if begins_like_tensors(start) {
+        let problem = "it holds named arrays (safetensors), as --save-model writes them";
+        return Err(not_a_table(&name, problem.into()));
     }
     if start.len() > 14 && start[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
         return read_matrix_market(bytes, &name).map(Contents::Sparse);

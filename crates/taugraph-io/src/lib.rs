@@ -6,6 +6,7 @@
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
 //!   [`SparseMatrix`]; the first bytes tell which;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
+//! - [`Tensors`]: named arrays and a text, from and to safetensors;
 //! - [`Output`]: any file written whole or not at all.
 
 mod csv_lines;
@@ -21,6 +22,7 @@ mod parquet_table;
 mod source;
 mod sparse;
 mod table;
+mod tensors;
 
 pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
@@ -33,3 +35,4 @@ pub use parquet_table::read_parquet;
 pub use source::Source;
 pub use sparse::SparseMatrix;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
+pub use tensors::{Element, Tensor, TensorValues, Tensors, begins_like_tensors};

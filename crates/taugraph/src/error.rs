@@ -234,6 +234,14 @@ pub enum Error {
         /// Components found.
         components: usize,
     },
+    /// An array that was kept is not what belongs there.
+    #[error("array '{name}': {problem}")]
+    BadArray {
+        /// Name of the array.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The run would need more memory than there is.
     #[error(
         "this run needs about {} in stage '{stage}', but {} are available; {advice}",

@@ -52,6 +52,7 @@
 //! ([`propagate::induct`]), but cannot be placed into an existing graph or clustering yet.
 
 pub mod affinity;
+pub mod arrays;
 pub mod baselines;
 pub mod cluster;
 mod dense;
