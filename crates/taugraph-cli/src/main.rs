@@ -9,6 +9,7 @@ mod pipeline;
 mod progress;
 mod report;
 mod settings;
+mod work_folder;
 
 use std::panic::{catch_unwind, set_hook};
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! The stages of the library in the order in which a command needs them.
 
-use taugraph::cluster::{Clustering, Stability, StabilityParams, spectral_clustering, stability};
+use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
 use taugraph::points::{ColumnModel, prepare};
@@ -58,6 +58,18 @@ impl Built {
             Built::Robust(robust) => Some(robust),
             Built::Given(_) => None,
         }
+    }
+}
+
+/// Refuses a clustering of points that will not fit, before anything is computed.
+pub fn refuse_if_too_large(dataset: &Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<()> {
+    match dataset.body {
+        Body::Points(_) => {
+            let (n, d) = (dataset.n_rows, dataset.features.len());
+            Ok(cluster::refuse_if_too_large(n, d, &settings.graph, &settings.cluster, run)?)
+        }
+        // Those that are given already are checked stage by stage.
+        Body::Distances(_) | Body::Graph(_) => Ok(()),
     }
 }
 

@@ -259,6 +259,14 @@ impl Report<'_> {
                         last.0
                     )?;
                 }
+                if robust.graph.search.sample > 0 {
+                    writeln!(
+                        text,
+                        "search    {:.1} % of the true neighbours found, measured on {} points",
+                        100.0 * robust.graph.search.recall,
+                        robust.graph.search.sample
+                    )?;
+                }
                 if let Some(share) = robust.preparation.as_ref().and_then(|prepared| prepared.pca_share) {
                     writeln!(text, "pca       {:.1} % of the variance kept", 100.0 * share)?;
                 }
@@ -328,6 +336,9 @@ impl Report<'_> {
             "warnings": self.warnings(),
             "seconds": self.seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
         });
+        if let Some(peak) = peak_memory() {
+            all["memory"]["peak_bytes"] = json!(peak);
+        }
         if let Some(robust) = self.built.robust() {
             self.add_robust(robust, &mut all);
         }
@@ -376,6 +387,15 @@ impl Report<'_> {
                 })).collect::<Vec<_>>(),
             });
         }
+        if robust.preparation.is_some() {
+            let (n, d) = (self.dataset.n_rows, self.dataset.features.len());
+            let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
+            let estimate = match self.clusters {
+                Some(_) => taugraph::cluster::whole_run_estimate(n, d, graph, cluster),
+                None => taugraph::robust::memory_estimate(n, d, graph),
+            };
+            all["memory"]["estimated_bytes"] = json!(estimate.peak().1);
+        }
         all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
         all["graph"]["search"] = json!(graph.search);
         all["graph"]["links_are_shortest"] = json!(graph.links_are_shortest);
@@ -419,6 +439,13 @@ fn summary(values: &[f64]) -> Value {
 /// Writes to standard error; where that cannot be written there is nobody to tell.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// The most memory that this process has held, where the system says it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {

@@ -17,7 +17,7 @@ use std::fs;
 use std::time::Instant;
 
 use taugraph::affinity::{AffinityKind, Similarities};
-use taugraph::cluster::{self, ClusterParams, spectral_clustering};
+use taugraph::cluster::{ClusterParams, spectral_clustering, whole_run_estimate};
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
 use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
@@ -30,7 +30,7 @@ use taugraph::points::{Points, PreparationParams, prepare, principal_components}
 use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
-use taugraph::robust::{memory_estimate, robust_graph};
+use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
 
@@ -216,13 +216,10 @@ fn main() -> Outcome {
             let found = spectral_clustering(&robust.graph, &cluster_params, &run)?;
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
-            let n_edges = robust.graph.n_edges() as u64;
-            let of_graph = memory_estimate(n, d, &params).peak().1;
-            let of_clusters = cluster::memory_estimate(n, n_edges, &cluster_params).peak().1;
+            let estimate = whole_run_estimate(n, d, &params, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
-            // The graph is still there while it is clustered.
-            println!("estimated_bytes {}", of_graph + of_clusters);
+            println!("estimated_bytes {estimate}");
             println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
             if let Some(embedding) = &found.embedding {
                 println!("applications {}", embedding.info.applications);

@@ -54,6 +54,7 @@
 pub mod affinity;
 pub mod arrays;
 pub mod baselines;
+pub mod checkpoint;
 pub mod cluster;
 mod dense;
 pub mod distance;

@@ -10,7 +10,7 @@ use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
-use crate::quantile::{ProblemSize, Training};
+use crate::quantile::{ProblemSize, Quantiles, Training};
 use crate::scale::{FirstScale, LocalScales, first_scales};
 use crate::stochastic::{StochasticGraph, robust_scales};
 
@@ -108,7 +108,12 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     )?;
     let (distinct, duplicates) = space.distinct();
     let distinct = distinct.as_ref();
-    let (neighbors, search) = search_neighbors(distinct, params.n_neighbors(), &params.search, run)?;
+    let k = params.n_neighbors();
+    let (neighbors, search) = run.kept(
+        "neighbours",
+        |(graph, _): &(NeighborGraph, SearchInfo)| (graph.len(), graph.k()) == (distinct.len(), k),
+        || search_neighbors(distinct, k, &params.search, run),
+    )?;
     check_distances(&neighbors)?;
     let scale = of_nodes(&params.first_scale, &duplicates)?;
     let first = first_scales(&neighbors, &scale, params.scale_floor)?;
@@ -122,8 +127,13 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     };
     let distances = edge_distances(distinct, &edges);
     let similarities = Similarities::new(distinct, &neighbors, &first, params.affinity, &edges, &distances);
-    let quantiles = params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run)?;
+    let quantiles = run.kept(
+        "quantiles",
+        |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
+        || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
+    )?;
     drop(similarities);
+    drop(neighbors);
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
@@ -132,7 +142,12 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     let linked = match params.link_components {
         LinkComponents::No => Linked { graph: unlinked, links: Vec::new(), are_shortest: true },
         LinkComponents::Weakly => {
-            link_components(unlinked, distinct, &scales, params.affinity, &params.search, run)?
+            let n = unlinked.n_nodes();
+            run.kept(
+                "graph",
+                |kept: &Linked| kept.graph.n_nodes() == n,
+                || link_components(unlinked, distinct, &scales, params.affinity, &params.search, run),
+            )?
         }
     };
     Ok(RobustGraph {
@@ -198,24 +213,36 @@ fn final_affinity(
     SparseGraph::from_edges(edges, &weights)
 }
 
-/// What the run will hold at each stage, for `n` rows of `n_columns` columns.
-///
+/// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
+pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
+    let n_edges = most_edges(n as u64, params);
+    (n_edges, Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
+}
+
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
+fn most_edges(n: u64, params: &GraphParams) -> u64 {
+    match params.candidates {
+        CandidatePairs::All => n * n.saturating_sub(1) / 2,
+        // No more neighbours than points, whatever is asked for.
+        CandidatePairs::Neighbors { k, .. } => n * (k as u64).min(n),
+    }
+}
+
+/// What the run will hold at each stage, for `n` rows of `n_columns` columns; an estimate from above.
 pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
     // No more neighbours than points, whatever is asked for.
     let (d, k) = (n_columns as u64, (params.n_neighbors() as u64).min(n));
-    let (n_edges, pairs_in_work) = match params.candidates {
-        CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
-        CandidatePairs::Neighbors { k, .. } => (n * (k as u64).min(n), 8 * n * (k as u64).min(n)),
-    };
+    let n_edges = most_edges(n, params);
+    let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
     // Tiles, packed blocks and stacks of the threads.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
     // The points, their distinct copy and the map from rows to nodes.
     let points = workspace + 16 * n * d + 8 * n;
-    let hashing = n * (8 * d + 64);
+    let hashing = 32 * n;
     let neighbors = 12 * n * k;
-    let searching = (4 * n * d + 12 * n).max(12 * n * k + 8 * n * d);
+    // Single precision, once for the queries and once packed for the search, and the order of the cells; or a tree.
+    let searching = (8 * n * d + 32 * n).max(12 * n * k + 8 * n * d);
     let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
     let similarities = 8 * n_edges + 16 * n;
     let n_taus = params.taus.len() as u64;
@@ -228,8 +255,8 @@ pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> Memo
         ("neighbours", points + neighbors + searching),
         ("candidate edges", points + neighbors + edges + pairs_in_work),
         ("conditional quantiles", points + neighbors + edges + similarities + estimator),
-        ("local scales", points + neighbors + edges + estimator + stochastic),
-        ("final affinity", points + neighbors + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
+        ("local scales", points + edges + estimator + stochastic),
+        ("final affinity", points + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
     ];
     MemoryEstimate { stages }
 }

@@ -18,7 +18,7 @@ pub use graph::{
 pub use input::InputArgs;
 pub use paper::{PaperCommand, PaperPart};
 pub use propagate::{PropagateArgs, RuleName};
-pub use run::RunArgs;
+pub use run::{ResumeArgs, RunArgs};
 
 use std::path::PathBuf;
 
@@ -101,6 +101,8 @@ pub struct ClusterCommand {
     #[command(flatten)]
     pub also: GraphOutputs,
     #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
     pub run: RunArgs,
 }
 
@@ -122,6 +124,8 @@ pub struct GraphCommand {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub scales: Option<PathBuf>,
     #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
     pub run: RunArgs,
 }
 
@@ -141,6 +145,8 @@ pub struct PropagateCommand {
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -162,6 +168,8 @@ pub struct EvaluateCommand {
     /// Two classes: every pair of examples, the exact expectation
     #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
     pub all_pairs_of_examples: bool,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }

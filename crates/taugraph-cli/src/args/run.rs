@@ -27,6 +27,15 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+/// For commands that can go on after an interruption.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub struct ResumeArgs {
+    /// Keep finished stages in this folder: the same command goes on from there after it was interrupted or killed
+    #[arg(long, value_name = "FOLDER", hide_short_help = true)]
+    pub checkpoints: Option<PathBuf>,
+}
+
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),

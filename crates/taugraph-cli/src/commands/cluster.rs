@@ -3,13 +3,13 @@
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
-    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, text_of,
-    use_threads, with_ids, write_rows_graph, write_scales,
+    is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout,
+    text_of, use_threads, with_advice, with_ids, work_folder, write_rows_graph, write_scales,
 };
 use crate::args::ClusterCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
-use crate::pipeline::{build_graph, cluster_graph};
+use crate::pipeline::{build_graph, cluster_graph, refuse_if_too_large};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
@@ -22,7 +22,8 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     check_outputs(args, &settings.input)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
 
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input)?;
@@ -30,8 +31,9 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));
     }
-    let built = build_graph(&mut dataset, &settings, &run)?;
-    let (clustering, stability) = cluster_graph(&built, &settings, &run)?;
+    refuse_if_too_large(&dataset, &settings, &run)?;
+    let built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
+    let (clustering, stability) = with_advice(cluster_graph(&built, &settings, &run), &folder)?;
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
         (Some(_), None) => {

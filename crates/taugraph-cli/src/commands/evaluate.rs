@@ -6,7 +6,7 @@ use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
 use taugraph_io::Output;
 
 use super::propagate::{walk_json, walk_text};
-use super::{is_stdout, new_run, refuse_shared_files, use_threads};
+use super::{is_stdout, keeping, new_run, refuse_shared_files, use_threads, with_advice, work_folder};
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
@@ -31,7 +31,8 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     }
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
 
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input)?;
@@ -49,7 +50,7 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
         return Err(Failure::Input(message));
     }
     let (labels, classes) = Labels::from_names(&names);
-    let built = build_graph(&mut dataset, &settings, &run)?;
+    let built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
     let rows: Vec<u32> = (0..built.graph().n_nodes() as u32).collect();
     let node_of_row = built.of_rows(&rows);
     let params = PropagateParams {

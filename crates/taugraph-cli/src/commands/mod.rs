@@ -31,12 +31,13 @@ use taugraph::robust::RowEdge;
 use taugraph::scale::LocalScales;
 use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_graph, write_table};
 
-use crate::args::RunArgs;
+use crate::args::{ResumeArgs, RunArgs};
 use crate::dataset::Dataset;
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, Robust};
 use crate::progress::Terminal;
-use crate::settings::InputSettings;
+use crate::settings::{InputSettings, Settings};
+use crate::work_folder::WorkFolder;
 
 /// Sets the threads; to be called once, before the library is used.
 fn use_threads(args: &RunArgs) -> Outcome<()> {
@@ -53,6 +54,29 @@ fn new_run<'a>(seed: u64, args: &RunArgs, terminal: &'a Terminal) -> Run<'a> {
         Some(bytes) => run.with_memory_limit(Some(bytes)),
         None => run,
     }
+}
+
+/// The folder for finished stages, if one is asked for.
+fn work_folder(args: &ResumeArgs, settings: &Settings) -> Outcome<Option<WorkFolder>> {
+    args.checkpoints.as_deref().map(|path| WorkFolder::open(path, settings)).transpose()
+}
+
+/// The run with that folder.
+fn keeping<'a>(run: Run<'a>, folder: &'a Option<WorkFolder>) -> Run<'a> {
+    match folder {
+        Some(folder) => run.with_checkpoints(folder),
+        None => run,
+    }
+}
+
+/// An interruption, with what there is to go on from.
+fn with_advice<T>(outcome: Outcome<T>, folder: &Option<WorkFolder>) -> Outcome<T> {
+    outcome.map_err(|failure| match (failure, folder) {
+        (Failure::Interrupted, Some(_)) => Failure::Paused(
+            "interrupted; finished stages are kept, the same command goes on from there".into(),
+        ),
+        (failure, _) => failure,
+    })
 }
 
 /// A file, or standard output.

@@ -15,8 +15,8 @@ use taugraph_io::{
 };
 
 use super::{
-    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, use_threads,
-    with_ids,
+    is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout,
+    use_threads, with_advice, with_ids, work_folder,
 };
 use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
@@ -34,12 +34,13 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     check_outputs(args, &settings)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
 
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input)?;
     let given = Given::new(&settings, &dataset)?;
-    let mut built = build_graph(&mut dataset, &settings, &run)?;
+    let mut built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
         built = Built::Given(link_by_degree(graph).0);
     }

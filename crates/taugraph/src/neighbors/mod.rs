@@ -6,6 +6,8 @@
 
 mod best;
 mod cells;
+mod keep;
+mod nearby;
 mod outside;
 mod panels;
 mod partition;

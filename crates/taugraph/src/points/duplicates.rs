@@ -3,8 +3,7 @@
 //! Without this, a point with k copies has local scale 0 and affinities collapse
 //! (28 % of the rows of Breast Cancer Wisconsin are copies: NMI .79 with, .04 to .11 without collapsing).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use rayon::prelude::*;
 
 use super::Points;
 
@@ -15,24 +14,50 @@ pub struct Duplicates {
     row_of_node: Vec<u32>,
 }
 
+/// Mixes the bits of a row (the steps of splitmix64, Steele, Lea, Flood 2014). Adding 0 turns −0 into +0: they are the same
+/// coordinate.
+fn hash(row: &[f64]) -> u64 {
+    row.iter().fold(row.len() as u64, |state, value| {
+        let mut mixed = (state ^ (value + 0.0).to_bits()).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    })
+}
+
 impl Duplicates {
     /// Groups equal rows; the node of a group is named after its first row, in row order.
     pub fn of_points(points: &Points) -> Self {
-        let mut node_of_bits: HashMap<Vec<u64>, u32> = HashMap::with_capacity(points.len());
-        let mut row_of_node = Vec::new();
-        let node_of_row = (0..points.len())
-            .map(|row| {
-                // Adding 0 turns −0 into +0: they are the same coordinate.
-                let bits = points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect();
-                match node_of_bits.entry(bits) {
-                    Entry::Occupied(known) => *known.get(),
-                    Entry::Vacant(new) => {
-                        row_of_node.push(row as u32);
-                        *new.insert(row_of_node.len() as u32 - 1)
-                    }
-                }
-            })
+        // Equal rows have equal hashes: only rows that follow one another in the order of the hashes are compared.
+        let mut order: Vec<(u64, u32)> = (0..points.len() as u32)
+            .into_par_iter()
+            .map(|row| (hash(points.row(row as usize)), row))
             .collect();
+        order.par_sort_unstable();
+        let mut first_of_row: Vec<u32> = (0..points.len() as u32).collect();
+        for alike in order.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            // Nearly always one row, whatever the copies.
+            let mut firsts: Vec<u32> = Vec::new();
+            for &(_, row) in alike {
+                match firsts.iter().find(|&&first| points.row(first as usize) == points.row(row as usize)) {
+                    Some(&first) => first_of_row[row as usize] = first,
+                    None => firsts.push(row),
+                }
+            }
+        }
+        drop(order);
+        let mut row_of_node = Vec::new();
+        let mut node_of_row = first_of_row;
+        for row in 0..node_of_row.len() {
+            // A first row comes before its copies, so its node is known.
+            let first = node_of_row[row] as usize;
+            node_of_row[row] = if first == row {
+                row_of_node.push(row as u32);
+                row_of_node.len() as u32 - 1
+            } else {
+                node_of_row[first]
+            };
+        }
         Self { node_of_row, row_of_node }
     }
 

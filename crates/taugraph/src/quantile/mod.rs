@@ -10,6 +10,7 @@ mod community;
 mod control;
 mod crossing;
 mod factorization;
+mod keep;
 pub mod loss;
 mod matrix;
 mod neighborhood;

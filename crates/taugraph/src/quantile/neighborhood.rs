@@ -71,10 +71,10 @@ impl ConditionalQuantiles for Neighborhood {
 
     fn bytes(&self, size: ProblemSize) -> u64 {
         let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
-        // The list of rows that the parallel loop hands out adds 32 bytes for each node.
+        // The order of the nodes and the lists of rows that the parallel loop hands out add 48 bytes for each node.
         // Both are cut out of one table while that is still there.
         let table = if kept > 0 { 2 } else { 1 };
-        8 * table * size.n_edges * (1 + kept) + 32 * size.n_nodes
+        8 * table * size.n_edges * (1 + kept) + 48 * size.n_nodes
     }
 
     fn estimate(
@@ -95,7 +95,9 @@ impl ConditionalQuantiles for Neighborhood {
         // w > θ is decided on the exponents: no exponential is taken for the share.
         let limit = -threshold.ln();
         let mut table = vec![0.0; edges.len() * width];
-        edges.for_each_row(&mut table, width, |i, numbers, row| {
+        // Close points one after the other: what an edge's pool looks up was looked up for the edge before.
+        let order = similarities.neighbors().nearby_order();
+        edges.for_each_row_in_order(&order, &mut table, width, |i, numbers, row| {
             if run.progress.cancelled() {
                 return;
             }

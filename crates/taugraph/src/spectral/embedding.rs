@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::solve::{EigenInfo, EigenParams, smallest_eigenpairs};
+use crate::arrays::{Arrays, bad};
+use crate::checkpoint::Keep;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::progress::Run;
@@ -47,13 +49,15 @@ impl Embedding {
     }
 
     /// The same embedding with its first columns only, rows treated anew.
-    pub(crate) fn truncated(&self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
-        let mut coordinates: Vec<f64> = self
-            .coordinates
-            .chunks_exact(self.n_columns)
-            .flat_map(|row| &row[..n_columns])
-            .copied()
-            .collect();
+    pub(crate) fn truncated(mut self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
+        let mut coordinates = std::mem::take(&mut self.coordinates);
+        if n_columns < self.n_columns {
+            for node in 0..coordinates.len() / self.n_columns {
+                let from = node * self.n_columns;
+                coordinates.copy_within(from..from + n_columns, node * n_columns);
+            }
+            coordinates.truncate(coordinates.len() / self.n_columns * n_columns);
+        }
         if rows == EmbeddingRows::UnitLength {
             unit_rows(&mut coordinates, n_columns);
         }
@@ -62,8 +66,33 @@ impl Embedding {
             n_columns,
             eigenvalues: self.eigenvalues[..n_columns].to_vec(),
             residuals: self.residuals[..n_columns].to_vec(),
-            info: self.info.clone(),
+            info: self.info,
         }
+    }
+}
+
+impl Keep for Embedding {
+    fn to_arrays(&self) -> Arrays<'_> {
+        let mut arrays = Arrays::new();
+        arrays.put("coordinates", Some(self.n_columns), &self.coordinates[..]);
+        arrays.put("eigenvalues", None, &self.eigenvalues[..]);
+        arrays.put("residuals", None, &self.residuals[..]);
+        arrays.put("info", None, self.info.to_numbers().to_vec());
+        arrays
+    }
+
+    fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
+        let shape = arrays.shape("coordinates")?.to_vec();
+        let &[_, n_columns] = &shape[..] else { return Err(bad("coordinates", "it is no table".into())) };
+        let info = EigenInfo::from_numbers(&arrays.take::<u64>("info", &[4])?)
+            .ok_or_else(|| bad("info", "it names no solver".into()))?;
+        Ok(Embedding {
+            coordinates: arrays.take_finite("coordinates", &shape)?,
+            n_columns,
+            eigenvalues: arrays.take_finite("eigenvalues", &[n_columns])?,
+            residuals: arrays.take_finite("residuals", &[n_columns])?,
+            info,
+        })
     }
 }
 
