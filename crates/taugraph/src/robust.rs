@@ -7,7 +7,7 @@ use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{NeighborGraph, Space, nearest_neighbors};
-use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
+use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
 use crate::quantile::{ProblemSize, Training};
@@ -19,6 +19,8 @@ use crate::stochastic::{StochasticGraph, robust_scales};
 pub struct RobustGraph {
     /// Which rows share a node.
     pub duplicates: Duplicates,
+    /// The nearest neighbours of each node, as many as the stages needed.
+    pub neighbors: NeighborGraph,
     /// First local scale of each node.
     pub first_scales: LocalScales,
     /// Robust local scale of each node.
@@ -131,6 +133,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     };
     Ok(RobustGraph {
         duplicates,
+        neighbors,
         first_scales: first,
         scales,
         stochastic,
@@ -173,20 +176,10 @@ fn final_affinity(
 ) -> Result<SparseGraph> {
     let edges = stochastic.edges();
     let mut weights = local_affinity(params.affinity, scales, edges, distances);
-    match params.final_affinity {
-        FinalAffinity::Plain => {}
-        FinalAffinity::Masked => {
-            let absent = weights
-                .iter_mut()
-                .zip(stochastic.persistence())
-                .filter(|(_, persistence)| **persistence <= 0.0);
-            absent.for_each(|(weight, _)| *weight = 0.0);
-        }
-        FinalAffinity::Weighted { power, floor } => {
-            let of_edges = weights.iter_mut().zip(stochastic.probabilities());
-            of_edges.for_each(|(weight, p)| *weight = (*weight * p.powf(power)).max(floor));
-        }
-    }
+    let of_edges = weights.iter_mut().zip(stochastic.persistence()).zip(stochastic.probabilities());
+    of_edges.for_each(|((weight, &persistence), &p)| {
+        *weight = params.final_affinity.weight(*weight, persistence, p);
+    });
     SparseGraph::from_edges(edges, &weights)
 }
 

@@ -32,6 +32,8 @@ pub struct Embedding {
     pub coordinates: Vec<f64>,
     /// Number of coordinates.
     pub n_columns: usize,
+    /// Length that each row had before it was scaled to 1; `None` if rows were not.
+    pub row_lengths: Option<Vec<f64>>,
     /// Eigenvalue behind each coordinate, ascending.
     pub eigenvalues: Vec<f64>,
     /// Residual of each eigenpair.
@@ -54,12 +56,11 @@ impl Embedding {
             .flat_map(|row| &row[..n_columns])
             .copied()
             .collect();
-        if rows == EmbeddingRows::UnitLength {
-            unit_rows(&mut coordinates, n_columns);
-        }
+        let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
         Embedding {
             coordinates,
             n_columns,
+            row_lengths,
             eigenvalues: self.eigenvalues[..n_columns].to_vec(),
             residuals: self.residuals[..n_columns].to_vec(),
             info: self.info.clone(),
@@ -98,23 +99,26 @@ pub fn embed(
             coordinates[node * n_columns + column] = scale * of_node;
         }
     }
-    if rows == EmbeddingRows::UnitLength {
-        unit_rows(&mut coordinates, n_columns);
-    }
+    let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
     Ok(Embedding {
         coordinates,
         n_columns,
+        row_lengths,
         eigenvalues: pairs.values,
         residuals: pairs.residuals,
         info: pairs.info,
     })
 }
 
-fn unit_rows(coordinates: &mut [f64], n_columns: usize) {
-    coordinates.par_chunks_exact_mut(n_columns).for_each(|row| {
-        let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if norm > 0.0 {
-            row.iter_mut().for_each(|v| *v /= norm);
-        }
-    });
+/// Scales every row to length 1 and gives the lengths that they had; a row of zeros stays.
+fn unit_rows(coordinates: &mut [f64], n_columns: usize) -> Vec<f64> {
+    coordinates.par_chunks_exact_mut(n_columns).map(unit_row).collect()
+}
+
+pub(crate) fn unit_row(row: &mut [f64]) -> f64 {
+    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        row.iter_mut().for_each(|v| *v /= norm);
+    }
+    norm
 }

@@ -9,6 +9,7 @@ mod parts;
 mod shift_invert;
 mod solve;
 
+pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, EmbeddingRows, embed};
 pub use laplacian::{Laplacian, LaplacianKind};
 pub use solve::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice, smallest_eigenpairs};
