@@ -64,9 +64,16 @@ pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
 /// Reads a table with the roles that the settings give its columns, or a sparse matrix.
 pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
     let name = Source::new(&input.file).to_string();
-    let roles = |names: &[String]| roles(names, input, &name);
+    read_with_roles(input, &|names| roles(names, input, &name))
+}
+
+/// The same with roles of another kind.
+pub fn read_with_roles(
+    input: &InputSettings,
+    roles: &dyn Fn(&[String]) -> Result<Vec<Role>, FileError>,
+) -> Outcome<Contents> {
     let options = ReadOptions {
-        roles: &roles,
+        roles,
         delimiter: input.delimiter.map(|delimiter| delimiter as u8),
         header: match input.header {
             HeaderChoice::Auto => Header::Automatic,
@@ -105,7 +112,7 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
 }
 
 /// The first names of many.
-fn some_of(names: &[String]) -> String {
+pub fn some_of(names: &[String]) -> String {
     const MOST: usize = 12;
     let mut text = names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {

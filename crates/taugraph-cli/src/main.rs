@@ -5,6 +5,8 @@ mod args;
 mod commands;
 mod dataset;
 mod failure;
+mod model_file;
+mod new_rows;
 mod pipeline;
 mod progress;
 mod report;
@@ -56,6 +58,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Cluster(args) => commands::cluster(args),
         Command::Graph(args) => commands::graph(args),
         Command::Propagate(args) => commands::propagate(args),
+        Command::Predict(args) => commands::predict(args),
         Command::Evaluate(args) => commands::evaluate(args),
         Command::Generate(args) => commands::generate(args),
         Command::Compare(args) => commands::compare(args),

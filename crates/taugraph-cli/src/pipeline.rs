@@ -3,7 +3,7 @@
 use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
-use taugraph::points::{ColumnModel, prepare};
+use taugraph::points::{ColumnModel, PreparationRule, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, robust_graph};
 
@@ -73,17 +73,34 @@ pub fn refuse_if_too_large(dataset: &Dataset, settings: &Settings, run: &Run<'_>
     }
 }
 
-/// Makes the graph; the raw points are given back to the system on the way.
+/// The points of a graph, and how they were prepared: what a model needs beside the graph.
+pub struct GraphPoints {
+    pub space: Space,
+    pub rule: PreparationRule,
+}
+
+/// Makes the graph; raw and prepared points are given back to the system on the way.
 pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<Built> {
+    Ok(build_graph_and_points(dataset, settings, run)?.0)
+}
+
+/// The same, and the prepared points if the dataset has any.
+pub fn build_graph_and_points(
+    dataset: &mut Dataset,
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Outcome<(Built, Option<GraphPoints>)> {
     let params = settings.graph.clone().check()?;
     let body = std::mem::replace(&mut dataset.body, Body::Points(Vec::new()));
+    let mut rule = None;
     let (space, preparation) = match body {
-        Body::Graph(graph) => return Ok(Built::Given(graph)),
+        Body::Graph(graph) => return Ok((Built::Given(graph), None)),
         Body::Distances(space) => (space, None),
         Body::Points(values) => {
             let found = prepare(&values, dataset.features.len(), &settings.preparation, run)
                 .map_err(|error| of_points(error, dataset))?;
             drop(values);
+            rule = Some(found.rule());
             let names = |columns: &[usize]| {
                 columns.iter().map(|&column| dataset.features[column].clone()).collect::<Vec<_>>()
             };
@@ -100,7 +117,8 @@ pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) ->
         }
     };
     let graph = robust_graph(&space, &params, run)?;
-    Ok(Built::Robust(Box::new(Robust { graph, preparation })))
+    let points = rule.map(|rule| GraphPoints { space, rule });
+    Ok((Built::Robust(Box::new(Robust { graph, preparation })), points))
 }
 
 /// Clusters the graph and, if asked, measures how stable that is.

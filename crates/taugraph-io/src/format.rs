@@ -263,9 +263,23 @@ pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
 
 /// Writes a symmetric matrix, or, for the formats of tables, what `edges` gives.
 pub fn write_graph(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, output: &Output) -> Result<()> {
+    write_entries(matrix, true, edges, output)
+}
+
+/// The same for a matrix of any shape.
+pub fn write_matrix(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, output: &Output) -> Result<()> {
+    write_entries(matrix, false, edges, output)
+}
+
+fn write_entries(
+    matrix: &SparseMatrix,
+    is_symmetric: bool,
+    edges: impl FnOnce() -> NewTable,
+    output: &Output,
+) -> Result<()> {
     match Format::of(output) {
         Some(Format::Npz) => output.write(|out| write_sparse_npz(matrix, out)),
-        Some(Format::MatrixMarket) => output.write(|out| write_matrix_market(matrix, true, out)),
+        Some(Format::MatrixMarket) => output.write(|out| write_matrix_market(matrix, is_symmetric, out)),
         Some(Format::Text(_) | Format::Parquet) => write_table(&edges(), output),
         _ => Err(unknown(output, SPARSE_NAMES)),
     }

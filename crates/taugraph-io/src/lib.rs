@@ -26,7 +26,9 @@ mod tensors;
 
 pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
-pub use format::{Contents, Format, check_graph_output, check_table_output, read, write_graph, write_table};
+pub use format::{
+    Contents, Format, check_graph_output, check_table_output, read, write_graph, write_matrix, write_table,
+};
 pub use matrix_market::read_matrix_market;
 pub use npy::{Array, read_npy};
 pub use npz::{read_arrays, read_sparse_npz};
@@ -35,4 +37,4 @@ pub use parquet_table::read_parquet;
 pub use source::Source;
 pub use sparse::SparseMatrix;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
-pub use tensors::{Element, Tensor, TensorValues, Tensors, begins_like_tensors};
+pub use tensors::{Element, Tensor, TensorValues, Tensors};

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::Deserialize;
@@ -221,6 +221,16 @@ impl Tensors<'_> {
 }
 
 impl Tensors<'static> {
+    /// Whether a file is one of named arrays, by its first bytes. Standard input, which cannot be read twice, is taken for something
+    /// else.
+    pub fn are_in(source: &Source) -> Result<bool> {
+        if *source == Source::Stdin {
+            return Ok(false);
+        }
+        let mut bytes = source.open()?;
+        Ok(begins_like_tensors(bytes.fill_buf().map_err(|error| source.unreadable(error))?))
+    }
+
     /// Reads a file that [`Tensors::write`] wrote, gzip and zstd undone.
     pub fn read(source: &Source) -> Result<Self> {
         let name = source.to_string();
@@ -272,7 +282,7 @@ impl Tensors<'static> {
 }
 
 /// Whether a file begins like one of named arrays: no text has the zeros of a short length.
-pub fn begins_like_tensors(start: &[u8]) -> bool {
+pub(crate) fn begins_like_tensors(start: &[u8]) -> bool {
     let Some((length, rest)) = start.split_first_chunk::<LENGTH_BYTES>() else { return false };
     u64::from_le_bytes(*length) <= LONGEST_HEADER as u64 && rest.first() == Some(&b'{')
 }

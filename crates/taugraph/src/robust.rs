@@ -7,7 +7,7 @@ use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
-use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
+use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
 use crate::quantile::{ProblemSize, Quantiles, Training};
@@ -19,6 +19,8 @@ use crate::stochastic::{StochasticGraph, robust_scales};
 pub struct RobustGraph {
     /// Which rows share a node.
     pub duplicates: Duplicates,
+    /// The nearest neighbours of each node, as many as the stages needed.
+    pub neighbors: NeighborGraph,
     /// First local scale of each node.
     pub first_scales: LocalScales,
     /// Robust local scale of each node.
@@ -133,7 +135,6 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
     )?;
     drop(similarities);
-    drop(neighbors);
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
@@ -152,6 +153,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     };
     Ok(RobustGraph {
         duplicates,
+        neighbors,
         first_scales: first,
         scales,
         stochastic,
@@ -196,27 +198,18 @@ fn final_affinity(
 ) -> Result<SparseGraph> {
     let edges = stochastic.edges();
     let mut weights = local_affinity(params.affinity, scales, edges, distances);
-    match params.final_affinity {
-        FinalAffinity::Plain => {}
-        FinalAffinity::Masked => {
-            let absent = weights
-                .iter_mut()
-                .zip(stochastic.persistence())
-                .filter(|(_, persistence)| **persistence <= 0.0);
-            absent.for_each(|(weight, _)| *weight = 0.0);
-        }
-        FinalAffinity::Weighted { power, floor } => {
-            let of_edges = weights.iter_mut().zip(stochastic.probabilities());
-            of_edges.for_each(|(weight, p)| *weight = (*weight * p.powf(power)).max(floor));
-        }
-    }
+    let of_edges = weights.iter_mut().zip(stochastic.persistence()).zip(stochastic.probabilities());
+    of_edges.for_each(|((weight, &persistence), &p)| {
+        *weight = params.final_affinity.weight(*weight, persistence, p);
+    });
     SparseGraph::from_edges(edges, &weights)
 }
 
 /// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
 pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
     let n_edges = most_edges(n as u64, params);
-    (n_edges, Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
+    let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;
+    (n_edges, neighbors + Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
 }
 
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
@@ -255,8 +248,8 @@ pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> Memo
         ("neighbours", points + neighbors + searching),
         ("candidate edges", points + neighbors + edges + pairs_in_work),
         ("conditional quantiles", points + neighbors + edges + similarities + estimator),
-        ("local scales", points + edges + estimator + stochastic),
-        ("final affinity", points + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
+        ("local scales", points + neighbors + edges + estimator + stochastic),
+        ("final affinity", points + neighbors + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
     ];
     MemoryEstimate { stages }
 }

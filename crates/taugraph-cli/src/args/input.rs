@@ -58,7 +58,7 @@ pub struct InputArgs {
     pub metric: Option<Metric>,
 }
 
-fn delimiter(text: &str) -> Result<char, String> {
+pub(super) fn delimiter(text: &str) -> Result<char, String> {
     match text {
         "tab" | "\\t" => Ok('\t'),
         _ => match text.chars().collect::<Vec<_>>()[..] {

@@ -6,6 +6,7 @@ mod datasets;
 mod graph;
 mod input;
 mod paper;
+mod predict;
 mod propagate;
 mod run;
 
@@ -17,6 +18,7 @@ pub use graph::{
 };
 pub use input::InputArgs;
 pub use paper::{PaperCommand, PaperPart};
+pub use predict::PredictCommand;
 pub use propagate::{PropagateArgs, RuleName};
 pub use run::{ResumeArgs, RunArgs};
 
@@ -45,13 +47,15 @@ pub enum Command {
     Graph(Box<GraphCommand>),
     /// Label all rows from a few that are labelled
     Propagate(Box<PropagateCommand>),
+    /// Place new rows into a model that cluster or propagate saved
+    Predict(Box<PredictCommand>),
     /// Try how well labels spread from one example of each class
     Evaluate(Box<EvaluateCommand>),
     /// Make points with known groups
     Generate(GenerateArgs),
     /// Compare two labelings
     Compare(CompareArgs),
-    /// Say what would be read from a file
+    /// Say what would be read from a file, or what a model is
     Info(Box<InfoArgs>),
     /// The sets of the paper: list, describe and fetch them
     Datasets(DatasetsArgs),
@@ -98,6 +102,9 @@ pub struct ClusterCommand {
     /// Spectral embedding of each row
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub embedding: Option<PathBuf>,
+    /// Model for taugraph predict, as .safetensors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub save_model: Option<PathBuf>,
     #[command(flatten)]
     pub also: GraphOutputs,
     #[command(flatten)]
@@ -145,6 +152,9 @@ pub struct PropagateCommand {
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Model for taugraph predict, as .safetensors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub save_model: Option<PathBuf>,
     #[command(flatten)]
     pub resume: ResumeArgs,
     #[command(flatten)]
@@ -261,7 +271,7 @@ pub struct CompareArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory.
+/// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory; or what a model is.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct InfoArgs {

@@ -36,7 +36,7 @@ pub struct ResumeArgs {
     pub checkpoints: Option<PathBuf>,
 }
 
-fn threads(text: &str) -> Result<usize, String> {
+pub(super) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
         _ => Err("a number between 1 and 1024 is needed".into()),
@@ -44,7 +44,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 /// 500M, 4G, 1.5g or plain bytes.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let lower = lower.trim_end_matches('b').trim_end_matches('i');
     let (number, unit) = match lower.char_indices().last() {

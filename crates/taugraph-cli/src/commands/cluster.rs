@@ -3,13 +3,15 @@
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
-    is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout,
-    text_of, use_threads, with_advice, with_ids, work_folder, write_rows_graph, write_scales,
+    check_model_output, is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy,
+    refuse_two_on_stdout, text_of, use_threads, with_advice, with_ids, work_folder, write_rows_graph,
+    write_scales,
 };
 use crate::args::ClusterCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
-use crate::pipeline::{build_graph, cluster_graph, refuse_if_too_large};
+use crate::model_file;
+use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
@@ -31,8 +33,11 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));
     }
+    check_model_output(args.save_model.as_deref(), &dataset.body)?;
     refuse_if_too_large(&dataset, &settings, &run)?;
-    let built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
+    let (built, points) = with_advice(build_graph_and_points(&mut dataset, &settings, &run), &folder)?;
+    // A model needs the points, nothing else does.
+    let points = points.filter(|_| args.save_model.is_some());
     let (clustering, stability) = with_advice(cluster_graph(&built, &settings, &run), &folder)?;
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
@@ -66,6 +71,14 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     if let Some(path) = &args.also.graph_file {
         write_rows_graph(&built, &Output::new(path))?;
     }
+    if let (Some(path), Some(robust), Some(points)) = (&args.save_model, built.robust(), &points) {
+        let model = model_file::model_of(robust, points, &settings)?.with_clusters(
+            &robust.graph,
+            &clustering,
+            &settings.cluster,
+        )?;
+        model_file::save(&model, "cluster", &settings, &dataset.features, &[], &Output::new(path))?;
+    }
     let scores = match &dataset.labels {
         Some(truth) => Scores::new(truth, &labels)?,
         None => None,
@@ -97,6 +110,7 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
             ("--embedding", args.embedding.as_deref()),
             ("--scales", args.also.scales.as_deref()),
             ("--graph", args.also.graph_file.as_deref()),
+            ("--save-model", args.save_model.as_deref()),
         ],
     )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
@@ -106,6 +120,7 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
         ("--embedding", is_stdout(args.embedding.as_deref())),
         ("--scales", is_stdout(args.also.scales.as_deref())),
         ("--graph", is_stdout(args.also.graph_file.as_deref())),
+        ("--save-model", is_stdout(args.save_model.as_deref())),
     ])?;
     for path in [&args.output, &args.embedding, &args.also.scales].into_iter().flatten() {
         check_table_output(&Output::new(path))?;

@@ -9,11 +9,13 @@ use taugraph::memory;
 use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::memory_estimate;
-use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table};
+use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table, Tensors};
 
+use super::predict::{describe, description};
 use crate::args::InfoArgs;
 use crate::dataset::read_contents;
 use crate::failure::Outcome;
+use crate::model_file::load;
 use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 
@@ -24,10 +26,16 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
-    let name = Source::new(&settings.input.file).to_string();
-    let (text, value) = match read_contents(&settings.input)? {
-        Contents::Sparse(matrix) => of_sparse(&name, &matrix),
-        Contents::Table(table) => of_table(&name, &table, &settings)?,
+    let source = Source::new(&settings.input.file);
+    let name = source.to_string();
+    let (text, value) = if Tensors::are_in(&source)? {
+        let (header, model) = load(&source)?;
+        (description(&settings.input.file, &header, &model), describe(&header, &model))
+    } else {
+        match read_contents(&settings.input)? {
+            Contents::Sparse(matrix) => of_sparse(&name, &matrix),
+            Contents::Table(table) => of_table(&name, &table, &settings)?,
+        }
     };
     match &args.json {
         Some(path) => write_json(&value, path),

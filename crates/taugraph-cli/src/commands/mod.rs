@@ -10,6 +10,7 @@ mod graph;
 mod info;
 mod manual;
 mod paper;
+mod predict;
 mod propagate;
 
 pub use cluster::cluster;
@@ -22,6 +23,7 @@ pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
 pub use paper::paper;
+pub use predict::predict;
 pub use propagate::propagate;
 
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ use taugraph::scale::LocalScales;
 use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_graph, write_table};
 
 use crate::args::{ResumeArgs, RunArgs};
-use crate::dataset::Dataset;
+use crate::dataset::{Body, Dataset};
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, Robust};
 use crate::progress::Terminal;
@@ -123,6 +125,18 @@ fn refuse_shared_files(input: &Path, outputs: &[(&str, Option<&Path>)]) -> Outco
 
 fn is_stdout(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// A model is made of points, and can be written where it is to go; to be found out before the work.
+fn check_model_output(path: Option<&Path>, body: &Body) -> Outcome<()> {
+    let Some(path) = path else { return Ok(()) };
+    match body {
+        Body::Points(_) => Ok(Output::new(path).check()?),
+        Body::Distances(_) | Body::Graph(_) => Err(Failure::Usage(
+            "--save-model needs a table of points: new ones cannot be placed among distances or into a given graph"
+                .into(),
+        )),
+    }
 }
 
 /// NPY cannot hold text; better said before the work than after it.

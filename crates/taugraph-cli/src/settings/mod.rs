@@ -90,6 +90,19 @@ pub struct Settings {
     pub seed: u64,
 }
 
+/// Results stand beside the names of rows, in columns of other names.
+pub fn check_id_column(id_column: Option<&str>) -> Outcome<()> {
+    const RESULTS: [&str; 9] =
+        ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag", "cluster_margin", "far"];
+    let is_taken = |id: &&str| RESULTS.contains(id) || id.starts_with("embedding_") || id.starts_with("p_");
+    match id_column.filter(is_taken) {
+        None => Ok(()),
+        Some(id) => Err(Failure::Usage(format!(
+            "--id-column: a column of the output is called '{id}', too; rename yours"
+        ))),
+    }
+}
+
 /// The part of a JSON file that `--config` reads.
 #[derive(Deserialize)]
 struct Config {
@@ -140,15 +153,7 @@ impl Settings {
         if input.file.as_os_str().is_empty() {
             return Err(Failure::Usage("no FILE was given; - is standard input".into()));
         }
-        // The columns of results that stand beside the names of rows.
-        if let Some(id) = args.id_column.as_deref().filter(|id| {
-            ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag"].contains(id)
-                || id.starts_with("embedding_")
-                || id.starts_with("p_")
-        }) {
-            let message = format!("--id-column: a column of the output is called '{id}', too; rename yours");
-            return Err(Failure::Usage(message));
-        }
+        check_id_column(args.id_column.as_deref())?;
         let or = |new: &Option<String>, old: &mut Option<String>| {
             if new.is_some() {
                 old.clone_from(new);

@@ -150,6 +150,18 @@ impl MetricPoints {
     pub fn metric(&self) -> Metric {
         self.metric
     }
+
+    /// Points that were ready for their metric before and are to keep their bits; rows must have length 1 for the cosine distance.
+    pub(crate) fn restored(points: Points, metric: Metric) -> Result<Self> {
+        let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
+        let stretched = (0..points.len()).find(|&row| metric == Metric::Cosine && !is_unit(points.row(row)));
+        match stretched {
+            None => Ok(Self { points, metric }),
+            Some(row) => {
+                Err(Error::BadStructure { row, rule: "its length is not 1, as the cosine distance asks" })
+            }
+        }
+    }
 }
 
 impl Space {

@@ -3,11 +3,13 @@
 mod duplicates;
 mod pca;
 mod prepare;
+mod rule;
 
 pub use duplicates::Duplicates;
 pub use pca::{PcaModel, principal_components};
 pub(crate) use prepare::sorted_quantile;
 pub use prepare::{ColumnModel, Missing, Preparation, PreparationParams, Standardize, prepare};
+pub use rule::PreparationRule;
 
 use crate::error::{Error, Result};
 

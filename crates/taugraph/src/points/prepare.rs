@@ -1,7 +1,7 @@
 //! From a raw table, with missing cells and columns of any scale, to [`Points`].
 
 use super::pca::{PcaModel, principal_components};
-use super::{Points, check_shape};
+use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
@@ -70,6 +70,14 @@ pub struct ColumnModel {
     pub n_missing: usize,
 }
 
+impl ColumnModel {
+    /// The prepared cell of a raw row.
+    pub(super) fn apply(&self, row: &[f64]) -> f64 {
+        let cell = row[self.column];
+        ((if cell.is_nan() { self.fill } else { cell }) - self.center) / self.scale
+    }
+}
+
 /// The prepared points and everything that was done to get them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
@@ -89,6 +97,15 @@ impl Preparation {
     /// How many cells were filled in.
     pub fn n_imputed(&self) -> usize {
         self.columns.iter().map(|column| column.n_missing).sum()
+    }
+
+    /// What it takes to prepare new points in the same way.
+    pub fn rule(&self) -> PreparationRule {
+        PreparationRule {
+            n_columns: self.columns.len() + self.constant_columns.len() + self.empty_columns.len(),
+            columns: self.columns.clone(),
+            pca: self.pca.clone(),
+        }
     }
 }
 
@@ -134,10 +151,7 @@ pub fn prepare(
     }
     let mut prepared = Vec::with_capacity(n_rows * columns.len());
     for row in values.chunks_exact(n_columns) {
-        prepared.extend(columns.iter().map(|model| {
-            let cell = row[model.column];
-            ((if cell.is_nan() { model.fill } else { cell }) - model.center) / model.scale
-        }));
+        prepared.extend(columns.iter().map(|model| model.apply(row)));
     }
     let mut points = Points::new(prepared, columns.len())?;
     let pca = match params.pca {

@@ -9,6 +9,7 @@ mod parts;
 mod shift_invert;
 mod solve;
 
+pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, EmbeddingRows, embed};
 pub use laplacian::{Laplacian, LaplacianKind};
 /// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph; a factorisation asks
