@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::tiles::{QUERIES, SinglePoints, next_at_most};
 use super::tree::{Tree, of_square, square_bound};
-use super::{MetricPoints, Space, TREE_COLUMNS};
+use super::{MetricPoints, Space, TREE_COLUMNS, sparse};
 use crate::distance::Metric;
 use crate::error::Result;
 use crate::points::Points;
@@ -55,6 +55,11 @@ pub(crate) fn nearest_outside(
                 by_tiles(points, *metric, group, skipped, run)?
             }
         }
+        // For a fixed point inside, the nearest outside with the lowest id has the lowest key, too.
+        Space::Sparse(points) => sparse::nearest_in_other_groups(points, group, skipped, run)?
+            .into_iter()
+            .map(|(inside, outside, distance)| OutsidePair { distance, inside, outside })
+            .collect(),
         Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
         _ => by_scan(space, group, skipped, run)?,
     };

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 
-use super::Points;
+use super::{Points, SparsePoints};
 
 /// Which rows are the same point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,18 +19,26 @@ pub struct Duplicates {
 impl Duplicates {
     /// Groups equal rows; the node of a group is named after its first row, in row order.
     pub fn of_points(points: &Points) -> Self {
-        let mut node_of_bits: HashMap<Vec<u64>, u32> = HashMap::with_capacity(points.len());
+        // Adding 0 turns −0 into +0: they are the same coordinate.
+        let bits = |row| points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>();
+        Self::of_keys((0..points.len()).map(bits))
+    }
+
+    /// Groups equal rows of sparse points.
+    pub fn of_sparse(points: &SparsePoints) -> Self {
+        Self::of_keys((0..points.len()).map(|row| SparseRow(points.row(row))))
+    }
+
+    fn of_keys<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> Self {
+        let mut node_of_key: HashMap<K, u32> = HashMap::with_capacity(keys.len());
         let mut row_of_node = Vec::new();
-        let node_of_row = (0..points.len())
-            .map(|row| {
-                // Adding 0 turns −0 into +0: they are the same coordinate.
-                let bits = points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect();
-                match node_of_bits.entry(bits) {
-                    Entry::Occupied(known) => *known.get(),
-                    Entry::Vacant(new) => {
-                        row_of_node.push(row as u32);
-                        *new.insert(row_of_node.len() as u32 - 1)
-                    }
+        let node_of_row = keys
+            .enumerate()
+            .map(|(row, key)| match node_of_key.entry(key) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    row_of_node.push(row as u32);
+                    *new.insert(row_of_node.len() as u32 - 1)
                 }
             })
             .collect();
@@ -92,6 +101,20 @@ impl Duplicates {
     }
 }
 
+/// Columns and values of a sparse row. Its values are neither NaN nor zero, so that equal ones have equal bits.
+#[derive(PartialEq)]
+struct SparseRow<'a>((&'a [u32], &'a [f64]));
+
+impl Eq for SparseRow<'_> {}
+
+impl Hash for SparseRow<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (columns, values) = self.0;
+        columns.hash(state);
+        values.iter().for_each(|value| state.write_u64(value.to_bits()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,5 +131,14 @@ mod tests {
             points.row(i).iter().zip(points.row(j)).map(|(a, b)| (a - b).abs()).sum()
         });
         assert_eq!(by_distance, duplicates);
+    }
+
+    #[test]
+    fn sparse_copies_share_a_node() {
+        // Rows (1, 2), (0, 2), (1, 2), (1, 0), (2, 1), (0, 2).
+        let columns = vec![0, 1, 1, 0, 1, 0, 0, 1, 1];
+        let values = vec![1.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
+        let points = SparsePoints::new(2, vec![0, 2, 3, 5, 6, 8, 9], columns, values).unwrap();
+        assert_eq!(Duplicates::of_sparse(&points).node_of_row(), [0, 1, 0, 2, 3, 1]);
     }
 }
