@@ -3,7 +3,7 @@
 use taugraph::cluster::{Clustering, Stability, StabilityParams, spectral_clustering, stability};
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
-use taugraph::points::{ColumnModel, prepare};
+use taugraph::points::{ColumnModel, prepare, prepare_sparse};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, robust_graph};
 
@@ -22,7 +22,7 @@ pub enum Built {
 /// A robust graph, and what was done to the points before.
 pub struct Robust {
     pub graph: RobustGraph,
-    /// `None` for precomputed distances.
+    /// `None` for sparse points and for precomputed distances.
     pub preparation: Option<Prepared>,
 }
 
@@ -61,15 +61,21 @@ impl Built {
     }
 }
 
-/// Makes the graph; the raw points are given back to the system on the way.
-pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<Built> {
+/// Makes the graph; the raw points are given back to the system on the way. Settles what the settings leave to the input.
+pub fn build_graph(dataset: &mut Dataset, settings: &mut Settings, run: &Run<'_>) -> Outcome<Built> {
+    settings.settle(dataset.sparse.is_some());
     let params = settings.graph.clone().check()?;
     let body = std::mem::replace(&mut dataset.body, Body::Points(Vec::new()));
     let (space, preparation) = match body {
         Body::Graph(graph) => return Ok(Built::Given(graph)),
         Body::Distances(space) => (space, None),
+        Body::Sparse(points) => {
+            let points = prepare_sparse(points, &settings.preparation())?;
+            let space = Space::from_sparse(points, settings.metric());
+            (space.map_err(|error| of_points(error, dataset))?, None)
+        }
         Body::Points(values) => {
-            let found = prepare(&values, dataset.features.len(), &settings.preparation, run)
+            let found = prepare(&values, dataset.features.len(), &settings.preparation(), run)
                 .map_err(|error| of_points(error, dataset))?;
             drop(values);
             let names = |columns: &[usize]| {
@@ -82,7 +88,7 @@ pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) ->
                 kept: found.columns,
                 pca_share: found.pca.as_ref().map(|pca| pca.explained()),
             };
-            let space = Space::from_points(found.points, settings.metric)
+            let space = Space::from_points(found.points, settings.metric())
                 .map_err(|error| of_points(error, dataset))?;
             (space, Some(prepared))
         }

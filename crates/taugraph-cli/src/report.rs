@@ -151,9 +151,10 @@ impl Report<'_> {
     }
 
     fn warn_of_input(&self, warnings: &mut Vec<String>) {
-        let of_points = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
-        let prepares = self.settings.preparation != PreparationParams::default();
-        if !of_points && (prepares || self.settings.metric != Metric::default()) {
+        let of_table = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
+        let of_points = of_table || self.dataset.sparse.is_some();
+        let prepares = self.settings.preparation() != PreparationParams::default();
+        if !of_points && (prepares || self.settings.metric() != Metric::default()) {
             warnings.push("preparation and metric have no effect on a given graph or given distances".into());
         }
         if self.built.robust().is_none() && self.settings.graph != Preset::default().params() {
@@ -162,7 +163,7 @@ impl Report<'_> {
         let is_label = |name: &&String| {
             ["label", "labels", "class", "cluster", "target", "y"].contains(&name.to_lowercase().as_str())
         };
-        if let (true, Some(name)) = (of_points, self.dataset.features.iter().find(is_label)) {
+        if let (true, Some(name)) = (of_table, self.dataset.features.iter().find(is_label)) {
             warnings.push(format!(
                 "'{name}' is used as a feature; --label-column {name} or --drop {name} keeps it out"
             ));
@@ -230,9 +231,18 @@ impl Report<'_> {
 
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         let dataset = self.dataset;
-        match dataset.features.len() {
-            0 => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
-            d => {
+        match (dataset.features.len(), dataset.sparse) {
+            (_, Some(size)) => writeln!(
+                text,
+                "{}: {} rows, {} columns, {} entries, {} distance",
+                dataset.name,
+                grouped(dataset.n_rows),
+                grouped(size.n_columns),
+                grouped(size.n_entries),
+                self.settings.metric().name()
+            )?,
+            (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            (d, None) => {
                 writeln!(text, "{}: {} rows, {} features", dataset.name, grouped(dataset.n_rows), grouped(d))?
             }
         }
@@ -328,6 +338,10 @@ impl Report<'_> {
             "warnings": self.warnings(),
             "seconds": self.seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
         });
+        if let Some(size) = self.dataset.sparse {
+            all["input"]["columns"] = json!(size.n_columns);
+            all["input"]["entries"] = json!(size.n_entries);
+        }
         if let Some(robust) = self.built.robust() {
             self.add_robust(robust, &mut all);
         }

@@ -30,7 +30,7 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));
     }
-    let built = build_graph(&mut dataset, &settings, &run)?;
+    let built = build_graph(&mut dataset, &mut settings, &run)?;
     let (clustering, stability) = cluster_graph(&built, &settings, &run)?;
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
@@ -65,8 +65,8 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         write_rows_graph(&built, &Output::new(path))?;
     }
     let scores = match &dataset.labels {
-        Some(truth) => Scores::new(truth, &labels)?,
-        None => None,
+        Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
+        _ => None,
     };
     let seconds = terminal.finish();
     let report = Report {

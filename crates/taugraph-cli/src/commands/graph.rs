@@ -51,7 +51,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
         return Err(Failure::Input(message));
     }
-    let built = build_graph(&mut dataset, &settings, &run)?;
+    let built = build_graph(&mut dataset, &mut settings, &run)?;
     run.stage("write", None)?;
     if edges_on_stdout || args.output.is_some() {
         write_rows_graph(&built, &output(args.output.as_deref()))?;

@@ -39,7 +39,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input)?;
     let given = Given::new(&settings, &dataset)?;
-    let mut built = build_graph(&mut dataset, &settings, &run)?;
+    let mut built = build_graph(&mut dataset, &mut settings, &run)?;
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
         built = Built::Given(link_by_degree(graph).0);
     }
@@ -118,7 +118,10 @@ impl Given {
             return Err(Failure::Input(message));
         }
         if known.len() == names.len() {
-            let message = format!("{}: every row has a label already; leave some empty", dataset.name);
+            let message = format!(
+                "{}: every row has a label already; leave some empty (nan in svmlight)",
+                dataset.name
+            );
             return Err(Failure::Input(message));
         }
         let mut ids = labels.iter().copied();
