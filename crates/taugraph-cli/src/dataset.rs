@@ -6,6 +6,7 @@ use taugraph::distance::DistanceMatrix;
 use taugraph::error::Error as LibraryError;
 use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::{NeighborGraph, Space};
+use taugraph::points::SparsePoints;
 use taugraph_io::{
     Contents, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix, Table, read,
 };
@@ -19,9 +20,11 @@ pub struct Dataset {
     pub name: String,
     pub n_rows: usize,
     pub body: Body,
-    /// Names of the features.
+    /// Names of the features; sparse points have none.
     pub features: Vec<String>,
-    /// The column of true labels.
+    /// Of sparse points.
+    pub sparse: Option<SparseSize>,
+    /// The column of true labels; the labels of a svmlight file, asked for or not.
     pub labels: Option<Vec<String>>,
     /// The column that names the rows.
     pub ids: Option<Vec<String>>,
@@ -29,10 +32,19 @@ pub struct Dataset {
     pub changes: Changes,
 }
 
+/// How large sparse points are.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseSize {
+    pub n_columns: usize,
+    pub n_entries: usize,
+}
+
 /// The numbers.
 pub enum Body {
     /// Raw points, row by row; NaN is a missing cell.
     Points(Vec<f64>),
+    /// Sparse points.
+    Sparse(SparsePoints),
     /// Distances that the user computed.
     Distances(Space),
     /// A graph that the user brings.
@@ -47,17 +59,33 @@ pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
     let name = source.to_string();
     match read_contents(input)? {
         Contents::Sparse(matrix) => {
-            for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)]
-            {
-                if column.is_some() {
-                    return Err(Failure::Usage(format!(
-                        "{flag}: {name} is a sparse matrix, it has no columns"
-                    )));
-                }
-            }
-            from_sparse(matrix, name, input)
+            refuse_column_flags(&name, input, false)?;
+            from_sparse(matrix, None, name, input)
+        }
+        Contents::Labeled(found) => {
+            refuse_column_flags(&name, input, true)?;
+            from_sparse(found.matrix, Some(found.labels), name, input)
         }
         Contents::Table(table) => from_table(table, name, input),
+    }
+}
+
+/// A sparse matrix has no named columns, except that labelled rows have their `label`.
+fn refuse_column_flags(name: &str, input: &InputSettings, has_labels: bool) -> Outcome<()> {
+    let flags = [
+        ("--label-column", input.label_column.is_some() && !has_labels),
+        ("--id-column", input.id_column.is_some()),
+        ("--drop", !input.drop.is_empty()),
+        ("--columns", input.columns.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::Usage(format!("{flag}: {name} is a sparse matrix, its columns have no names")));
+    }
+    match input.label_column.as_deref() {
+        None | Some("label") => Ok(()),
+        Some(column) => {
+            Err(Failure::Input(format!("{name} has no column '{column}'; its labels are called 'label'")))
+        }
     }
 }
 
@@ -163,7 +191,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
             Body::Graph(graph)
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, labels, ids, changes })
+    Ok(Dataset { name, n_rows: n, body, features, sparse: None, labels, ids, changes })
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -190,34 +218,77 @@ fn graph_of_entries(
 ) -> Outcome<(SparseGraph, Changes)> {
     SparseGraph::from_entries(n, entries, asymmetry).map_err(|error| match error {
         LibraryError::NotSymmetric { .. } => {
-            Failure::Input(format!("{} or --asymmetric mean or larger", of_matrix(error, name)))
+            let advice = "or --asymmetric mean or larger; if its rows are points, --input points";
+            Failure::Input(format!("{} {advice}", of_matrix(error, name)))
         }
         _ => of_matrix(error, name),
     })
 }
 
-fn from_sparse(matrix: SparseMatrix, name: String, input: &InputSettings) -> Outcome<Dataset> {
+/// Whether a sparse matrix holds points, and not affinities or distances between them.
+pub fn holds_points(matrix: &SparseMatrix, has_labels: bool, kind: InputKind) -> bool {
+    match kind {
+        InputKind::Points => true,
+        InputKind::Auto => has_labels || matrix.n_rows != matrix.n_columns,
+        InputKind::Graph | InputKind::Distances => false,
+    }
+}
+
+fn from_sparse(
+    matrix: SparseMatrix,
+    labels: Option<Vec<String>>,
+    name: String,
+    input: &InputSettings,
+) -> Outcome<Dataset> {
     let (n, d) = (matrix.n_rows, matrix.n_columns);
+    if holds_points(&matrix, labels.is_some(), input.kind) {
+        let points = sparse_points(matrix, &name)?;
+        let sparse = Some(SparseSize { n_columns: d, n_entries: points.n_entries() });
+        let (body, changes) = (Body::Sparse(points), Changes::default());
+        return Ok(Dataset {
+            name,
+            n_rows: n,
+            body,
+            features: Vec::new(),
+            sparse,
+            labels,
+            ids: None,
+            changes,
+        });
+    }
+    if labels.is_some() {
+        let message = format!("{name} holds points with labels, not a matrix between points");
+        return Err(Failure::Input(message));
+    }
     if n != d {
         let message =
             format!("{name} has {n} rows and {d} columns; a matrix between points has as many of both");
         return Err(Failure::Input(message));
     }
-    let (body, changes) = match input.kind {
-        InputKind::Points => {
-            let message = format!("{name} is a sparse matrix; points have to be a dense table");
-            return Err(Failure::Input(message));
-        }
-        InputKind::Auto | InputKind::Graph => {
-            let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
-            (Body::Graph(graph), changes)
-        }
-        InputKind::Distances => {
-            let neighbors = nearest_entries(&matrix, &name)?;
-            (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
-        }
+    let (body, changes) = if input.kind == InputKind::Distances {
+        let neighbors = nearest_entries(&matrix, &name)?;
+        (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
+    } else {
+        let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
+        (Body::Graph(graph), changes)
     };
-    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), labels: None, ids: None, changes })
+    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), sparse: None, labels, ids: None, changes })
+}
+
+/// The rows of a sparse matrix as points.
+pub fn sparse_points(matrix: SparseMatrix, name: &str) -> Outcome<SparsePoints> {
+    if matrix.n_columns == 0 {
+        return Err(Failure::Input(format!("{name}: no row has an entry")));
+    }
+    SparsePoints::new(matrix.n_columns, matrix.offsets, matrix.columns, matrix.values).map_err(|error| {
+        match error {
+            LibraryError::NotFinite { row, column, value } => Failure::Input(format!(
+                "{name}: the value in row {row} and column {column} (counted from 0) is {value}; sparse points have no \
+                 missing values: replace it, or leave the entry out"
+            )),
+            other => of_matrix(other, name),
+        }
+    })
 }
 
 /// The entries of each row as its neighbours, nearest first; as many as the shortest row has.

@@ -46,7 +46,7 @@ pub fn read_new_rows(input: &InputSettings, columns: &[String], rule: &Preparati
     let roles = |names: &[String]| roles(names, input, &used, are_names(columns), &name);
     let mut table = match read_with_roles(input, &roles)? {
         Contents::Table(table) => table,
-        Contents::Sparse(_) => {
+        Contents::Sparse(_) | Contents::Labeled(_) => {
             return Err(Failure::Input(format!(
                 "{name} is a sparse matrix; new rows have to be a dense table"
             )));

@@ -3,9 +3,9 @@
 use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
-use taugraph::points::{ColumnModel, PreparationRule, prepare};
+use taugraph::points::{ColumnModel, PreparationRule, prepare, prepare_sparse};
 use taugraph::progress::Run;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{RobustGraph, RowSize, robust_graph};
 
 use crate::dataset::{Body, Dataset, of_points};
 use crate::failure::{Failure, Outcome};
@@ -22,7 +22,7 @@ pub enum Built {
 /// A robust graph, and what was done to the points before.
 pub struct Robust {
     pub graph: RobustGraph,
-    /// `None` for precomputed distances.
+    /// `None` for sparse points and for precomputed distances.
     pub preparation: Option<Prepared>,
 }
 
@@ -63,14 +63,13 @@ impl Built {
 
 /// Refuses a clustering of points that will not fit, before anything is computed.
 pub fn refuse_if_too_large(dataset: &Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<()> {
-    match dataset.body {
-        Body::Points(_) => {
-            let (n, d) = (dataset.n_rows, dataset.features.len());
-            Ok(cluster::refuse_if_too_large(n, d, &settings.graph, &settings.cluster, run)?)
-        }
+    let row = match &dataset.body {
+        Body::Points(_) => RowSize::Columns(dataset.features.len()),
+        Body::Sparse(points) => RowSize::of_sparse(points),
         // Those that are given already are checked stage by stage.
-        Body::Distances(_) | Body::Graph(_) => Ok(()),
-    }
+        Body::Distances(_) | Body::Graph(_) => return Ok(()),
+    };
+    Ok(cluster::refuse_if_too_large(dataset.n_rows, row, &settings.graph, &settings.cluster, run)?)
 }
 
 /// The points of a graph, and how they were prepared: what a model needs beside the graph.
@@ -79,25 +78,32 @@ pub struct GraphPoints {
     pub rule: PreparationRule,
 }
 
-/// Makes the graph; raw and prepared points are given back to the system on the way.
-pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<Built> {
+/// Makes the graph; raw and prepared points are given back to the system on the way. Settles what the settings leave to the
+/// input.
+pub fn build_graph(dataset: &mut Dataset, settings: &mut Settings, run: &Run<'_>) -> Outcome<Built> {
     Ok(build_graph_and_points(dataset, settings, run)?.0)
 }
 
 /// The same, and the prepared points if the dataset has any.
 pub fn build_graph_and_points(
     dataset: &mut Dataset,
-    settings: &Settings,
+    settings: &mut Settings,
     run: &Run<'_>,
 ) -> Outcome<(Built, Option<GraphPoints>)> {
+    settings.settle(dataset.sparse.is_some());
     let params = settings.graph.clone().check()?;
     let body = std::mem::replace(&mut dataset.body, Body::Points(Vec::new()));
     let mut rule = None;
     let (space, preparation) = match body {
         Body::Graph(graph) => return Ok((Built::Given(graph), None)),
         Body::Distances(space) => (space, None),
+        Body::Sparse(points) => {
+            let points = prepare_sparse(points, &settings.preparation())?;
+            let space = Space::from_sparse(points, settings.metric());
+            (space.map_err(|error| of_points(error, dataset))?, None)
+        }
         Body::Points(values) => {
-            let found = prepare(&values, dataset.features.len(), &settings.preparation, run)
+            let found = prepare(&values, dataset.features.len(), &settings.preparation(), run)
                 .map_err(|error| of_points(error, dataset))?;
             drop(values);
             rule = Some(found.rule());
@@ -111,7 +117,7 @@ pub fn build_graph_and_points(
                 kept: found.columns,
                 pca_share: found.pca.as_ref().map(|pca| pca.explained()),
             };
-            let space = Space::from_points(found.points, settings.metric)
+            let space = Space::from_points(found.points, settings.metric())
                 .map_err(|error| of_points(error, dataset))?;
             (space, Some(prepared))
         }

@@ -13,6 +13,7 @@ use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accur
 use taugraph::params::Preset;
 use taugraph::points::PreparationParams;
 use taugraph::quantile::StopReason;
+use taugraph::robust::RowSize;
 
 use taugraph_io::Output;
 
@@ -151,9 +152,10 @@ impl Report<'_> {
     }
 
     fn warn_of_input(&self, warnings: &mut Vec<String>) {
-        let of_points = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
-        let prepares = self.settings.preparation != PreparationParams::default();
-        if !of_points && (prepares || self.settings.metric != Metric::default()) {
+        let of_table = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
+        let of_points = of_table || self.dataset.sparse.is_some();
+        let prepares = self.settings.preparation() != PreparationParams::default();
+        if !of_points && (prepares || self.settings.metric() != Metric::default()) {
             warnings.push("preparation and metric have no effect on a given graph or given distances".into());
         }
         if self.built.robust().is_none() && self.settings.graph != Preset::default().params() {
@@ -162,7 +164,7 @@ impl Report<'_> {
         let is_label = |name: &&String| {
             ["label", "labels", "class", "cluster", "target", "y"].contains(&name.to_lowercase().as_str())
         };
-        if let (true, Some(name)) = (of_points, self.dataset.features.iter().find(is_label)) {
+        if let (true, Some(name)) = (of_table, self.dataset.features.iter().find(is_label)) {
             warnings.push(format!(
                 "'{name}' is used as a feature; --label-column {name} or --drop {name} keeps it out"
             ));
@@ -230,9 +232,18 @@ impl Report<'_> {
 
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         let dataset = self.dataset;
-        match dataset.features.len() {
-            0 => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
-            d => {
+        match (dataset.features.len(), dataset.sparse) {
+            (_, Some(size)) => writeln!(
+                text,
+                "{}: {} rows, {} columns, {} entries, {} distance",
+                dataset.name,
+                grouped(dataset.n_rows),
+                grouped(size.n_columns),
+                grouped(size.n_entries),
+                self.settings.metric().name()
+            )?,
+            (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            (d, None) => {
                 writeln!(text, "{}: {} rows, {} features", dataset.name, grouped(dataset.n_rows), grouped(d))?
             }
         }
@@ -339,6 +350,10 @@ impl Report<'_> {
         if let Some(peak) = peak_memory() {
             all["memory"]["peak_bytes"] = json!(peak);
         }
+        if let Some(size) = self.dataset.sparse {
+            all["input"]["columns"] = json!(size.n_columns);
+            all["input"]["entries"] = json!(size.n_entries);
+        }
         if let Some(robust) = self.built.robust() {
             self.add_robust(robust, &mut all);
         }
@@ -388,11 +403,11 @@ impl Report<'_> {
             });
         }
         if robust.preparation.is_some() {
-            let (n, d) = (self.dataset.n_rows, self.dataset.features.len());
+            let (n, row) = (self.dataset.n_rows, RowSize::Columns(self.dataset.features.len()));
             let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
             let estimate = match self.clusters {
-                Some(_) => taugraph::cluster::whole_run_estimate(n, d, graph, cluster),
-                None => taugraph::robust::memory_estimate(n, d, graph),
+                Some(_) => taugraph::cluster::whole_run_estimate(n, row, graph, cluster),
+                None => taugraph::robust::memory_estimate(n, row, graph),
             };
             all["memory"]["estimated_bytes"] = json!(estimate.peak().1);
         }

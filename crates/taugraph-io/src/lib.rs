@@ -4,7 +4,7 @@
 //! and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
 //!
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
-//!   [`SparseMatrix`]; the first bytes tell which;
+//!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes tell which;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
 //! - [`Tensors`]: named arrays and a text, from and to safetensors;
 //! - [`Output`]: any file written whole or not at all.
@@ -21,6 +21,7 @@ mod output;
 mod parquet_table;
 mod source;
 mod sparse;
+mod svmlight;
 mod table;
 mod tensors;
 
@@ -35,6 +36,7 @@ pub use npz::{read_arrays, read_sparse_npz};
 pub use output::{Output, remove_unfinished};
 pub use parquet_table::read_parquet;
 pub use source::Source;
-pub use sparse::SparseMatrix;
+pub use sparse::{LabeledMatrix, SparseMatrix};
+pub use svmlight::read_svmlight;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
 pub use tensors::{Element, Tensor, TensorValues, Tensors};

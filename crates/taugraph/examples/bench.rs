@@ -30,7 +30,7 @@ use taugraph::points::{Points, PreparationParams, prepare, principal_components}
 use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
-use taugraph::robust::robust_graph;
+use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
 
@@ -216,7 +216,7 @@ fn main() -> Outcome {
             let found = spectral_clustering(&robust.graph, &cluster_params, &run)?;
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
-            let estimate = whole_run_estimate(n, d, &params, &cluster_params).peak().1;
+            let estimate = whole_run_estimate(n, RowSize::Columns(d), &params, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
             println!("estimated_bytes {estimate}");

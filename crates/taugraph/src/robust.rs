@@ -8,7 +8,7 @@ use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
-use crate::points::Duplicates;
+use crate::points::{Duplicates, SparsePoints};
 use crate::progress::Run;
 use crate::quantile::{ProblemSize, Quantiles, Training};
 use crate::scale::{FirstScale, LocalScales, first_scales};
@@ -99,13 +99,13 @@ impl RobustGraph {
 /// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
-    let n_columns = if let Space::Points(points) = space { points.points().n_columns() } else { 0 };
+    let row = RowSize::of(space);
     // A distance matrix is there already, but its distinct rows may have to be copied.
     let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
     refuse_if_over(
         space.len(),
         run.memory_limit,
-        |n| memory_estimate(n, n_columns, params).plus(copies(n)),
+        |n| memory_estimate(n, row, params).plus(copies(n)),
         "use fewer neighbours, or a preset on neighbours and not on all pairs",
     )?;
     let (distinct, duplicates) = space.distinct();
@@ -205,6 +205,59 @@ fn final_affinity(
     SparseGraph::from_edges(edges, &weights)
 }
 
+/// What a row of the input holds, as far as it decides how much memory a run takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowSize {
+    /// A row of a dense table.
+    Columns(usize),
+    /// A row of sparse points.
+    Entries {
+        /// Entries of a row, on average.
+        mean: f64,
+        /// Entries of the longest row.
+        longest: usize,
+    },
+}
+
+impl RowSize {
+    /// The rows of sparse points.
+    pub fn of_sparse(points: &SparsePoints) -> Self {
+        let mean = points.n_entries() as f64 / points.len() as f64;
+        RowSize::Entries { mean, longest: points.longest_row() }
+    }
+
+    /// Distances and neighbours have no rows of their own.
+    fn of(space: &Space) -> Self {
+        match space {
+            Space::Points(points) => RowSize::Columns(points.points().n_columns()),
+            Space::Sparse(points) => Self::of_sparse(points.points()),
+            Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0),
+        }
+    }
+
+    /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbours of each.
+    fn bytes(self, n: u64, k: u64) -> [u64; 3] {
+        match self {
+            RowSize::Columns(d) => {
+                let d = d as u64;
+                // Single precision, once for the queries and once packed, and the order of the cells; or a tree.
+                let searching = (8 * n * d + 32 * n).max(12 * n * k + 8 * n * d);
+                [16 * n * d, 32 * n, searching]
+            }
+            RowSize::Entries { mean, longest } => {
+                let entries = (n as f64 * mean).ceil() as u64 + 1;
+                // Columns and values; offsets and norms.
+                let points = 12 * entries + 16 * n;
+                // The points by columns, of which there are no more than entries, with two counters for each; lists of ids.
+                let by_columns = 28 * entries + 32 * n;
+                // The columns of a block of queries, in every thread.
+                let blocks = (1 << 10) * longest as u64 * rayon::current_num_threads() as u64;
+                [2 * points, 128 * n, by_columns + blocks]
+            }
+        }
+    }
+}
+
 /// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
 pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
     let n_edges = most_edges(n as u64, params);
@@ -221,21 +274,19 @@ fn most_edges(n: u64, params: &GraphParams) -> u64 {
     }
 }
 
-/// What the run will hold at each stage, for `n` rows of `n_columns` columns; an estimate from above.
-pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> MemoryEstimate {
+/// What the run will hold at each stage, for `n` rows of a size; an estimate from above.
+pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
     // No more neighbours than points, whatever is asked for.
-    let (d, k) = (n_columns as u64, (params.n_neighbors() as u64).min(n));
+    let k = (params.n_neighbors() as u64).min(n);
+    let [rows, hashing, searching] = row.bytes(n, k);
     let n_edges = most_edges(n, params);
     let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
     // Tiles, packed blocks and stacks of the threads.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
     // The points, their distinct copy and the map from rows to nodes.
-    let points = workspace + 16 * n * d + 8 * n;
-    let hashing = 32 * n;
+    let points = workspace + rows + 8 * n;
     let neighbors = 12 * n * k;
-    // Single precision, once for the queries and once packed for the search, and the order of the cells; or a tree.
-    let searching = (8 * n * d + 32 * n).max(12 * n * k + 8 * n * d);
     let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
     let similarities = 8 * n_edges + 16 * n;
     let n_taus = params.taus.len() as u64;

@@ -5,9 +5,10 @@ use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, two_spirals, uneven_blobs};
 use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
-use taugraph::points::{PreparationParams, prepare};
+use taugraph::points::{PreparationParams, SparsePoints, prepare};
 use taugraph::progress::Run;
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap};
+use taugraph::random::{Stage, Stream};
 use taugraph::robust::robust_graph;
 use taugraph::spectral::{EigenParams, EigenSolver, SolverChoice};
 
@@ -143,4 +144,37 @@ fn other_spaces() {
     };
     let one = on(1);
     assert!(on(2) == one && on(4) == one);
+}
+
+/// Several pieces of work and tiles of the sparse search; rare columns leave the graph in pieces, which are linked.
+#[test]
+fn sparse_points() {
+    let n = 9000;
+    let mut draws = Stream::new(3, Stage::Generator).at(0, 0);
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in 0..n {
+        let own = 400 * (row % 5);
+        let mut of_row: Vec<u32> = (0..12).map(|_| (own + draws.below(400)) as u32).collect();
+        of_row.sort_unstable();
+        of_row.dedup();
+        values.extend(of_row.iter().map(|_| 0.5 + draws.uniform()));
+        columns.extend(of_row);
+        offsets.push(values.len() as u64);
+    }
+    let points = SparsePoints::new(2000, offsets, columns, values).unwrap();
+    let params = Preset::Robust.params().check().unwrap();
+    for metric in [Metric::Cosine, Metric::Euclidean] {
+        let space = Space::from_sparse(points.clone(), metric).unwrap();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let robust = pool.install(|| robust_graph(&space, &params, &Run::new(4)).unwrap());
+            let mut bits: Vec<u64> = robust.graph.ids().iter().map(|&id| u64::from(id)).collect();
+            bits.extend(robust.graph.weights().iter().map(|weight| weight.to_bits()));
+            bits.extend(robust.distances.iter().map(|distance| distance.to_bits()));
+            (bits, robust.links.len())
+        };
+        let one = on(1);
+        assert!(one.1 >= 4, "{metric:?}: {} links", one.1);
+        assert!(on(2) == one && on(4) == one, "{metric:?}");
+    }
 }

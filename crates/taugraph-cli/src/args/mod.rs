@@ -85,8 +85,8 @@ pub struct DemoArgs {
 
 /// Cluster the rows of a table, or the nodes of a graph.
 ///
-/// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs from scipy's .npz and MatrixMarket. Labels go to standard
-/// output as CSV, or to --output.
+/// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs and sparse points from scipy's .npz and MatrixMarket, sparse
+/// points from svmlight. Labels go to standard output as CSV, or to --output.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
 pub struct ClusterCommand {

@@ -35,7 +35,7 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     }
     check_model_output(args.save_model.as_deref(), &dataset.body)?;
     refuse_if_too_large(&dataset, &settings, &run)?;
-    let (built, points) = with_advice(build_graph_and_points(&mut dataset, &settings, &run), &folder)?;
+    let (built, points) = with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
     // A model needs the points, nothing else does.
     let points = points.filter(|_| args.save_model.is_some());
     let (clustering, stability) = with_advice(cluster_graph(&built, &settings, &run), &folder)?;
@@ -80,8 +80,8 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         model_file::save(&model, "cluster", &settings, &dataset.features, &[], &Output::new(path))?;
     }
     let scores = match &dataset.labels {
-        Some(truth) => Scores::new(truth, &labels)?,
-        None => None,
+        Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
+        _ => None,
     };
     let seconds = terminal.finish();
     let report = Report {

@@ -20,7 +20,7 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     settings.apply_propagate(&args.propagate)?;
-    let spread = &settings.propagate;
+    let spread = settings.propagate.clone();
     if spread.labels_file.is_some() || spread.priors.is_some() || spread.sizes.is_some() {
         let message = "evaluate draws its own examples: leave out --labels-file, --priors and --sizes";
         return Err(Failure::Usage(message.into()));
@@ -38,7 +38,8 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let mut dataset = read_dataset(&settings.input)?;
     let Some(names) = dataset.labels.clone() else {
         return Err(Failure::Usage(
-            "the true labels are needed: name their column with --label-column".into(),
+            "the true labels are needed: name their column with --label-column, or give a svmlight file"
+                .into(),
         ));
     };
     if let Some(row) = names.iter().position(|name| is_missing(name)) {
@@ -50,7 +51,7 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
         return Err(Failure::Input(message));
     }
     let (labels, classes) = Labels::from_names(&names);
-    let built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
+    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
     let rows: Vec<u32> = (0..built.graph().n_nodes() as u32).collect();
     let node_of_row = built.of_rows(&rows);
     let params = PropagateParams {

@@ -52,7 +52,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
         return Err(Failure::Input(message));
     }
-    let built = with_advice(build_graph(&mut dataset, &settings, &run), &folder)?;
+    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
     run.stage("write", None)?;
     if edges_on_stdout || args.output.is_some() {
         write_rows_graph(&built, &output(args.output.as_deref()))?;

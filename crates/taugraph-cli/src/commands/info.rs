@@ -8,12 +8,12 @@ use taugraph::error::human_bytes;
 use taugraph::memory;
 use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
-use taugraph::robust::memory_estimate;
+use taugraph::robust::{RowSize, memory_estimate};
 use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table, Tensors};
 
 use super::predict::{describe, description};
 use crate::args::InfoArgs;
-use crate::dataset::read_contents;
+use crate::dataset::{holds_points, read_contents, sparse_points};
 use crate::failure::Outcome;
 use crate::model_file::load;
 use crate::report::{grouped, is_missing, write_json};
@@ -33,7 +33,8 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
         (description(&settings.input.file, &header, &model), describe(&header, &model))
     } else {
         match read_contents(&settings.input)? {
-            Contents::Sparse(matrix) => of_sparse(&name, &matrix),
+            Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,
+            Contents::Labeled(found) => of_sparse(&name, found.matrix, Some(found.labels), &settings)?,
             Contents::Table(table) => of_table(&name, &table, &settings)?,
         }
     };
@@ -43,15 +44,78 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     }
 }
 
-fn of_sparse(name: &str, matrix: &SparseMatrix) -> (String, Value) {
+fn of_sparse(
+    name: &str,
+    matrix: SparseMatrix,
+    labels: Option<Vec<String>>,
+    settings: &Settings,
+) -> Outcome<(String, Value)> {
     let (rows, columns, entries) = (matrix.n_rows, matrix.n_columns, matrix.values.len());
-    let text = format!(
+    let mut text = format!(
         "{name}: sparse matrix, {} × {}, {} entries\n",
         grouped(rows),
         grouped(columns),
         grouped(entries)
     );
-    (text, json!({ "name": name, "kind": "sparse", "rows": rows, "columns": columns, "entries": entries }))
+    let mut value =
+        json!({ "name": name, "kind": "sparse", "rows": rows, "columns": columns, "entries": entries });
+    if let Some(labels) = &labels {
+        let classes = different(labels);
+        let _ = writeln!(text, "labels: {} different values", grouped(classes));
+        value["labels"] = json!(classes);
+    }
+    if holds_points(&matrix, labels.is_some(), settings.input.kind) {
+        let points = sparse_points(matrix, name)?;
+        let empty_rows = (0..rows).filter(|&row| points.n_entries_of(row) == 0).count();
+        let duplicates = Duplicates::of_sparse(&points).n_copies();
+        let (memory_text, memory) = memory_needed(rows, RowSize::of_sparse(&points), settings);
+        let used = points.n_used_columns();
+        let _ = writeln!(
+            text,
+            "taken as points: {} rows are all zero, {} columns occur, the longest row has {} entries",
+            grouped(empty_rows),
+            grouped(used),
+            grouped(points.longest_row())
+        );
+        let _ = write!(text, "{}{memory_text}", copies_text(duplicates));
+        value["taken_as"] = json!("points");
+        value["zero_rows"] = json!(empty_rows);
+        value["used_columns"] = json!(used);
+        value["longest_row"] = json!(points.longest_row());
+        value["duplicates"] = json!(duplicates);
+        value["memory"] = memory;
+    }
+    Ok((text, value))
+}
+
+fn copies_text(copies: usize) -> String {
+    format!("{} rows are copies of an earlier one (they share a node)\n", grouped(copies))
+}
+
+fn different(texts: &[String]) -> usize {
+    let mut distinct: Vec<&String> = texts.iter().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.len()
+}
+
+/// The most that graph and clustering together may need.
+fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value) {
+    let params = &settings.graph;
+    let (stage, graph_bytes) = memory_estimate(n, row, params).peak();
+    let candidates = match params.candidates {
+        taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
+        taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
+    };
+    let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
+    let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    let text = format!(
+        "memory: at most {} with preset {}{}\n",
+        human_bytes(needed),
+        settings.preset,
+        available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
+    );
+    (text, json!({ "preset": settings.preset, "bytes": needed, "stage": stage, "available": available }))
 }
 
 /// One line about a column.
@@ -89,10 +153,7 @@ fn lines(table: &Table) -> Vec<Line> {
             Cells::Texts(texts) => {
                 line.kind = "text";
                 line.missing = texts.iter().filter(|text| is_missing(text)).count();
-                let mut distinct: Vec<&String> = texts.iter().collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                line.note = format!("{} different values", grouped(distinct.len()));
+                line.note = format!("{} different values", grouped(different(texts)));
             }
             Cells::NotNumbers(place, cell) => {
                 line.kind = "text";
@@ -110,26 +171,13 @@ fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, 
     let lines = lines(table);
     let (n, d) = (table.n_rows, table.n_numbers);
     let duplicates = duplicates(table)?;
-    let params = &settings.graph;
-    let (stage, graph_bytes) = memory_estimate(n, d, params).peak();
-    let candidates = match params.candidates {
-        taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
-        taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
-    };
-    let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
-    let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    let (memory_text, memory) = memory_needed(n, RowSize::Columns(d), settings);
     let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(n), grouped(lines.len()));
     let _ = write_lines(&mut text, &lines);
     if let Some(copies) = duplicates {
-        let _ = writeln!(text, "\n{} rows are copies of an earlier one (they share a node)", grouped(copies));
+        let _ = write!(text, "\n{}", copies_text(copies));
     }
-    let _ = writeln!(
-        text,
-        "memory: at most {} with preset {}{}",
-        human_bytes(needed),
-        settings.preset,
-        available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
-    );
+    text += &memory_text;
     let value = json!({
         "name": name,
         "kind": "table",
@@ -144,7 +192,7 @@ fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, 
             "note": line.note,
         })).collect::<Vec<_>>(),
         "duplicates": duplicates,
-        "memory": { "preset": settings.preset, "bytes": needed, "stage": stage, "available": available },
+        "memory": memory,
     });
     Ok((text, value))
 }

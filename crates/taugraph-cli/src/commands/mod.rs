@@ -132,6 +132,9 @@ fn check_model_output(path: Option<&Path>, body: &Body) -> Outcome<()> {
     let Some(path) = path else { return Ok(()) };
     match body {
         Body::Points(_) => Ok(Output::new(path).check()?),
+        Body::Sparse(_) => Err(Failure::Usage(
+            "--save-model needs a dense table of points: new rows cannot be placed among sparse ones".into(),
+        )),
         Body::Distances(_) | Body::Graph(_) => Err(Failure::Usage(
             "--save-model needs a table of points: new ones cannot be placed among distances or into a given graph"
                 .into(),

@@ -42,7 +42,8 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let mut dataset = read_dataset(&settings.input)?;
     let given = Given::new(&settings, &dataset)?;
     check_model_output(args.save_model.as_deref(), &dataset.body)?;
-    let (mut built, points) = with_advice(build_graph_and_points(&mut dataset, &settings, &run), &folder)?;
+    let (mut built, points) =
+        with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
     // A model needs the points, nothing else does.
     let points = points.filter(|_| args.save_model.is_some());
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
@@ -133,7 +134,10 @@ impl Given {
             return Err(Failure::Input(message));
         }
         if known.len() == names.len() {
-            let message = format!("{}: every row has a label already; leave some empty", dataset.name);
+            let message = format!(
+                "{}: every row has a label already; leave some empty (nan in svmlight)",
+                dataset.name
+            );
             return Err(Failure::Input(message));
         }
         let mut ids = labels.iter().copied();

@@ -16,7 +16,7 @@ use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::params::GraphParams;
 use crate::progress::Run;
-use crate::robust;
+use crate::robust::{self, RowSize};
 use crate::spectral::{
     EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, bytes as bytes_of_eigenpairs, embed,
 };
@@ -233,11 +233,11 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
 /// what is kept of the graph.
 pub fn whole_run_estimate(
     n: usize,
-    n_columns: usize,
+    row: RowSize,
     graph: &GraphParams,
     params: &ClusterParams,
 ) -> MemoryEstimate {
-    let mut estimate = robust::memory_estimate(n, n_columns, graph);
+    let mut estimate = robust::memory_estimate(n, row, graph);
     let (n_edges, held) = robust::held(n, graph);
     estimate.stages.extend(memory_estimate(n, n_edges, params).plus(held).stages);
     estimate
@@ -246,11 +246,11 @@ pub fn whole_run_estimate(
 /// Refuses a run from points to clusters that needs more than the run may use, before it begins.
 pub fn refuse_if_too_large(
     n: usize,
-    n_columns: usize,
+    row: RowSize,
     graph: &GraphParams,
     params: &ClusterParams,
     run: &Run<'_>,
 ) -> Result<()> {
-    let estimate = |n: usize| whole_run_estimate(n, n_columns, graph, params);
+    let estimate = |n: usize| whole_run_estimate(n, row, graph, params);
     refuse_if_over(n, run.memory_limit, estimate, "use fewer neighbours or clusters")
 }

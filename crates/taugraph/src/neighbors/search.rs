@@ -74,6 +74,8 @@ pub enum UsedSearch {
     Tiles,
     /// Every pair, exact.
     Scan,
+    /// Pairs of sparse points with a common column, exact.
+    ByColumns,
     /// Only the nearest cells of each point.
     Cells {
         /// Number of cells.
@@ -106,6 +108,7 @@ impl SearchInfo {
             UsedSearch::Tiles => (1, 0, 0),
             UsedSearch::Scan => (2, 0, 0),
             UsedSearch::Given => (3, 0, 0),
+            UsedSearch::ByColumns => (5, 0, 0),
             UsedSearch::Cells { cells, probes } => (4, cells as u64, probes as u64),
         };
         [kind, cells, probes, self.sample as u64]
@@ -119,6 +122,7 @@ impl SearchInfo {
             2 => UsedSearch::Scan,
             3 => UsedSearch::Given,
             4 => UsedSearch::Cells { cells: cells as usize, probes: probes as usize },
+            5 => UsedSearch::ByColumns,
             _ => return None,
         };
         Some(Self { used, recall, sample: sample as usize })

@@ -3,9 +3,13 @@
 //! Without this, a point with k copies has local scale 0 and affinities collapse
 //! (28 % of the rows of Breast Cancer Wisconsin are copies: NMI .79 with, .04 to .11 without collapsing).
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
+
 use rayon::prelude::*;
 
-use super::Points;
+use super::{Points, SparsePoints};
 
 /// Which rows are the same point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +20,7 @@ pub struct Duplicates {
 
 /// Mixes the bits of a row (the steps of splitmix64, Steele, Lea, Flood 2014). Adding 0 turns −0 into +0: they are the same
 /// coordinate.
-fn hash(row: &[f64]) -> u64 {
+fn mixed(row: &[f64]) -> u64 {
     row.iter().fold(row.len() as u64, |state, value| {
         let mut mixed = (state ^ (value + 0.0).to_bits()).wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -31,7 +35,7 @@ impl Duplicates {
         // Equal rows have equal hashes: only rows that follow one another in the order of the hashes are compared.
         let mut order: Vec<(u64, u32)> = (0..points.len() as u32)
             .into_par_iter()
-            .map(|row| (hash(points.row(row as usize)), row))
+            .map(|row| (mixed(points.row(row as usize)), row))
             .collect();
         order.par_sort_unstable();
         let mut first_of_row: Vec<u32> = (0..points.len() as u32).collect();
@@ -58,6 +62,27 @@ impl Duplicates {
                 node_of_row[first]
             };
         }
+        Self { node_of_row, row_of_node }
+    }
+
+    /// Groups equal rows of sparse points.
+    pub fn of_sparse(points: &SparsePoints) -> Self {
+        Self::of_keys((0..points.len()).map(|row| SparseRow(points.row(row))))
+    }
+
+    fn of_keys<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> Self {
+        let mut node_of_key: HashMap<K, u32> = HashMap::with_capacity(keys.len());
+        let mut row_of_node = Vec::new();
+        let node_of_row = keys
+            .enumerate()
+            .map(|(row, key)| match node_of_key.entry(key) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    row_of_node.push(row as u32);
+                    *new.insert(row_of_node.len() as u32 - 1)
+                }
+            })
+            .collect();
         Self { node_of_row, row_of_node }
     }
 
@@ -117,6 +142,20 @@ impl Duplicates {
     }
 }
 
+/// Columns and values of a sparse row. Its values are neither NaN nor zero, so that equal ones have equal bits.
+#[derive(PartialEq)]
+struct SparseRow<'a>((&'a [u32], &'a [f64]));
+
+impl Eq for SparseRow<'_> {}
+
+impl Hash for SparseRow<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (columns, values) = self.0;
+        columns.hash(state);
+        values.iter().for_each(|value| state.write_u64(value.to_bits()));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +172,14 @@ mod tests {
             points.row(i).iter().zip(points.row(j)).map(|(a, b)| (a - b).abs()).sum()
         });
         assert_eq!(by_distance, duplicates);
+    }
+
+    #[test]
+    fn sparse_copies_share_a_node() {
+        // Rows (1, 2), (0, 2), (1, 2), (1, 0), (2, 1), (0, 2).
+        let columns = vec![0, 1, 1, 0, 1, 0, 0, 1, 1];
+        let values = vec![1.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
+        let points = SparsePoints::new(2, vec![0, 2, 3, 5, 6, 8, 9], columns, values).unwrap();
+        assert_eq!(Duplicates::of_sparse(&points).node_of_row(), [0, 1, 0, 2, 3, 1]);
     }
 }

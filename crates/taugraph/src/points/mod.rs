@@ -1,15 +1,17 @@
-//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`].
+//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`]; or, mostly zero, in compressed rows.
 
 mod duplicates;
 mod pca;
 mod prepare;
 mod rule;
+mod sparse;
 
 pub use duplicates::Duplicates;
 pub use pca::{PcaModel, principal_components};
 pub(crate) use prepare::sorted_quantile;
 pub use prepare::{ColumnModel, Missing, Preparation, PreparationParams, Standardize, prepare};
 pub use rule::PreparationRule;
+pub use sparse::{SparsePoints, prepare_sparse};
 
 use crate::error::{Error, Result};
 
@@ -74,17 +76,25 @@ impl Points {
     /// Rows of Euclidean length 1, for the cosine distance.
     pub(crate) fn unit_rows(mut self) -> Result<Points> {
         for (row, values) in self.values.chunks_exact_mut(self.n_columns).enumerate() {
-            // Dividing by the largest entry first keeps the squares from over- and underflowing.
-            let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            if largest == 0.0 {
+            if !scale_to_unit(values) {
                 return Err(Error::ZeroRow { row });
             }
-            values.iter_mut().for_each(|v| *v /= largest);
-            let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
-            values.iter_mut().for_each(|v| *v /= norm);
         }
         Ok(self)
     }
+}
+
+/// Scales a row to Euclidean length 1; false, and nothing done, if it is all zero.
+fn scale_to_unit(row: &mut [f64]) -> bool {
+    // Dividing by the largest entry first keeps the squares from over- and underflowing.
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return false;
+    }
+    row.iter_mut().for_each(|v| *v /= largest);
+    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    row.iter_mut().for_each(|v| *v /= norm);
+    true
 }
 
 /// The rules of a row-major table that hold for raw tables too.

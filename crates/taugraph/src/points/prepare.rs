@@ -23,8 +23,23 @@ pub enum Standardize {
     MinMax,
     /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
     Robust,
+    /// Largest magnitude 1, zeros kept.
+    MaxAbs,
     /// As they are.
     None,
+}
+
+impl Standardize {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standardize::ZScore => "zscore",
+            Standardize::MinMax => "minmax",
+            Standardize::Robust => "robust",
+            Standardize::MaxAbs => "max-abs",
+            Standardize::None => "none",
+        }
+    }
 }
 
 /// What happens to missing cells (NaN).
@@ -197,6 +212,7 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
             let range = sorted_quantile(present, 0.75) - sorted_quantile(present, 0.25);
             (fill, if range > 0.0 { range } else { deviation })
         }
+        Standardize::MaxAbs => (0.0, largest),
         Standardize::None => (0.0, 1.0),
     };
     // Values that differ by less than the rounding of their squares have no usable spread.
@@ -227,6 +243,7 @@ mod tests {
             (Standardize::ZScore, -3.0 / 10f64.sqrt()),
             (Standardize::MinMax, 0.0),
             (Standardize::Robust, -1.0),
+            (Standardize::MaxAbs, 0.1),
             (Standardize::None, 1.0),
         ] {
             let prepared = run_prepare(&table, 2, standardize).unwrap();
