@@ -7,7 +7,9 @@ use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::{PreparationParams, prepare};
 use taugraph::progress::Run;
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap};
+use taugraph::quantile::{
+    AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap, Taus, TrainingPairs,
+};
 use taugraph::robust::robust_graph;
 use taugraph::spectral::{EigenParams, EigenSolver, SolverChoice};
 
@@ -74,6 +76,7 @@ fn trained_estimators() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 6).unwrap();
     let short = AutoEncoder { max_epochs: 6, ..AutoEncoder::default() };
     let sparse = Preset::Robust.params().candidates;
+    let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     for (estimator, candidates) in [
         (
             Estimator::AutoEncoder(AutoEncoder {
@@ -88,7 +91,25 @@ fn trained_estimators() {
             CandidatePairs::All,
         ),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), CandidatePairs::All),
-        (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), sparse),
+        (Estimator::Factorization(Factorization { rank: 10, pairs: sampled, ..Default::default() }), sparse),
+        (Estimator::AutoEncoder(AutoEncoder { pairs: sampled, ..short.clone() }), sparse),
+        (
+            Estimator::AutoEncoder(AutoEncoder {
+                pairs: sampled,
+                hidden: vec![24, 8],
+                optimizer: Optimizer::Lbfgs { memory: 5 },
+                ..short.clone()
+            }),
+            sparse,
+        ),
+        (
+            Estimator::AutoEncoder(AutoEncoder {
+                pairs: sampled,
+                non_crossing: NonCrossing::Joint,
+                ..short.clone()
+            }),
+            sparse,
+        ),
         (Estimator::Community(Community::default()), sparse),
         (Estimator::Overlap(Overlap { pool: 12 }), sparse),
     ] {
@@ -110,6 +131,21 @@ fn large_enough_for_every_parallel_path() {
         2,
         SolverChoice::Only(EigenSolver::ShiftInvert),
     );
+}
+
+/// More rows than a batch, more nodes than a piece, vectors longer than a chunk.
+#[test]
+fn sampled_training_in_many_pieces() {
+    let blobs = uneven_blobs(3000, 5, 4, 7).unwrap();
+    let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
+    let taus = Taus::new(vec![0.3, 0.7]).unwrap();
+    for estimator in [
+        Estimator::AutoEncoder(AutoEncoder { pairs: sampled, max_epochs: 3, ..AutoEncoder::default() }),
+        Estimator::Factorization(Factorization { pairs: sampled, max_iterations: 4, ..Default::default() }),
+    ] {
+        let params = GraphParams { estimator, taus: taus.clone(), ..Preset::Robust.params() };
+        assert_same_on_all_threads(&blobs, &params, 4, SolverChoice::Automatic);
+    }
 }
 
 /// Preparation with principal components, and every kind of space.
