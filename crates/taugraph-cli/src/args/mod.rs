@@ -13,7 +13,7 @@ mod run;
 pub use cluster::ClusterArgs;
 pub use datasets::{DatasetsArgs, DatasetsCommand, FetchArgs};
 pub use graph::{
-    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
+    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
     RobustScaleName,
 };
 pub use input::InputArgs;
