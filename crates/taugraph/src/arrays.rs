@@ -134,7 +134,7 @@ impl<'a> Arrays<'a> {
         let values = values.into();
         let shape = match n_columns {
             None => vec![values.len()],
-            Some(width) => vec![if width == 0 { 0 } else { values.len() / width }, width],
+            Some(width) => vec![values.len().checked_div(width).unwrap_or(0), width],
         };
         assert_eq!(shape.iter().product::<usize>(), values.len(), "values that fill whole rows");
         self.0.insert(name.to_string(), Array { shape, values: T::wrap(values) });
