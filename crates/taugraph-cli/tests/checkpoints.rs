@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Folder, TAUGRAPH};
 
-const RUN: &str = "cluster points.npy --clusters 5 --stability 3 --quiet --seed 7";
+const RUN: &str = "cluster points.npy --clusters 5 --stability=3 --quiet --seed 7";
 
 fn start(folder: &Folder, line: &str) -> Child {
     let words = line.split(' ');
@@ -73,7 +73,7 @@ fn a_folder_belongs_to_one_run() {
 fn ctrl_c_says_how_to_go_on() {
     let folder = Folder::new();
     folder.ok("generate blobs -n 30000 -o points.npy");
-    let line = "cluster points.npy --clusters 5 --stability 50 --checkpoints work -o labels.csv";
+    let line = "cluster points.npy --clusters 5 --stability=50 --checkpoints work -o labels.csv";
     let child = start(&folder, line);
     let begin = Instant::now();
     while stages(&folder, "work") < 3 {
