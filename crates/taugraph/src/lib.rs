@@ -47,7 +47,7 @@
 //!
 //! # Current limitations
 //!
-//! Neighbours are exact: time grows with n² beyond six columns (50,000 × 10 takes seconds, a million hours). The
+//! Neighbours are exact: time grows with n² beyond six columns, and for sparse points with the pairs of entries in a column (50,000 × 10 takes seconds, a million hours). The
 //! trained estimators take time n² for each epoch. New points get labels
 //! ([`propagate::induct`]), but cannot be placed into an existing graph or clustering yet.
 
