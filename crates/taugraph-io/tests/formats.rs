@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use taugraph_io::{
-    Cells, Contents, Error, Header, NewColumn, NewTable, Output, ReadOptions, Role, Source, SparseMatrix,
-    Table, read, read_csv, write_graph, write_table,
+    Cells, Contents, Error, Header, LabeledMatrix, NewColumn, NewTable, Output, ReadOptions, Role, Source,
+    SparseMatrix, Table, read, read_csv, write_graph, write_table,
 };
 
 fn csv(text: &str) -> Result<Table, Error> {
@@ -268,4 +268,29 @@ proptest! {
         let _ = taugraph_io::read_npy(&bytes[..], "x");
         let _ = taugraph_io::read_matrix_market(&bytes[..], "x");
     }
+}
+
+/// Found by its lines or by its ending, compressed or not; tables of text with colons stay tables.
+#[test]
+fn svmlight_is_found_by_lines_and_ending() {
+    let folder = Folder::new();
+    let labeled = |name: &str, bytes: &[u8]| -> LabeledMatrix {
+        std::fs::write(folder.file(name), bytes).unwrap();
+        match read(&Source::new(&folder.file(name)), &ReadOptions::numbers()).unwrap() {
+            Contents::Labeled(found) => found,
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    let text = b"1 1:0.5 7:2\n-1 2:1\n";
+    let plain = labeled("a.data", text);
+    assert_eq!((&plain.labels[..], plain.matrix.n_columns), (&["1".to_string(), "-1".into()][..], 7));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, text).unwrap();
+    assert_eq!(labeled("b", &packed.finish().unwrap()), plain);
+    assert_eq!(labeled("c.txt", &zstd::encode_all(&text[..], 1).unwrap()), plain);
+    // Labels that are text, and rows without pairs, are known by the ending only.
+    assert_eq!(labeled("d.SVM", b"ham 1:1\nspam\n").labels, ["ham", "spam"]);
+    assert_eq!(labeled("e.libsvm", b"1\n2\n").matrix.n_columns, 0);
+    std::fs::write(folder.file("times.csv"), "day,time\n1,12:30\n2,12:45\n").unwrap();
+    assert_eq!(texts(&folder.file("times.csv"))[1], ["12:30", "12:45"]);
 }

@@ -48,9 +48,9 @@
 //!
 //! # Current limitations
 //!
-//! Neighbours are exact: time grows with n² beyond six columns (50,000 × 10 takes seconds, a million hours). The
-//! trained estimators take time n² for each epoch. New points are placed one by one among the known ones
-//! ([`model::Model::place`]): they found no clusters of their own.
+//! Manhattan distances and distance matrices are searched pair by pair, sparse points by the pairs of entries in a column: time n² at
+//! worst. New points are placed one by one among the known ones ([`model::Model::place`]): they found no clusters of their
+//! own.
 
 pub mod affinity;
 pub mod arrays;
