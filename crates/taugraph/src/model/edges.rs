@@ -86,7 +86,7 @@ pub(super) struct NewEdge {
     pub probability: f64,
     /// Its final weight.
     pub weight: f64,
-    /// What the weight would be relative to those of the other edges of the point, if no floor, mask or rounding made all equal.
+    /// ln of its locally scaled affinity, which is a number also where the affinity is too small to be one.
     pub log_affinity: f64,
 }
 
