@@ -102,7 +102,8 @@ def growth_row(size, found, is_largest):
         return row(size, found["failed"], *[""] * 5, MISSED)
     search = found["report"].get("graph", {}).get("search", {})
     used = search.get("used", "")
-    used = f"{used}" if isinstance(used, str) else ", ".join(f"{kind} {settings}" for kind, settings in used.items())
+    if isinstance(used, dict):
+        used = ", ".join(f"{number:,} {name}" for settings in used.values() for name, number in settings.items())
     estimate = estimate_of(found["report"])
     reached = not is_largest or (found["seconds"] < 300 and found["peak_bytes"] < 3e9)
     return row(
@@ -112,7 +113,7 @@ def growth_row(size, found, is_largest):
         f"{estimate / 1e6:.0f}" if estimate else "–",
         f"{found['nmi']:.3f}",
         f"{search.get('recall', np.nan):.4f}",
-        used.translate(str.maketrans("", "", "{}'")),
+        used,
         mark(reached),
     )
 
@@ -189,15 +190,15 @@ def versus(name, size, path, sample_path, values, rounds, wanted=()):
 
 def searched_sets():
     """Name, path and rounds of every set."""
-    sets = (("large", 3000), ("wide", 3000)) if QUICK else (("large", 100_000), ("wide", 100_000), ("large", 1_000_000))
+    sets = [("large", 3000)] if QUICK else (("large", 100_000), ("wide", 100_000), ("large", 1_000_000))
     for shape, n in sets:
         path, values, _ = points(shape, n)
-        yield f"{shape} {n:,} × {values.shape[1]}", path, values, 1 if n >= 1_000_000 else 2
-    images = images_of_mnist()
+        yield f"{shape} {n:,} × {values.shape[1]}", path, values, 1 if QUICK or n >= 1_000_000 else 2
+    images = None if QUICK else images_of_mnist()
     if images:
         path, values, _, _ = images
         yield f"MNIST {len(values):,} × {values.shape[1]}", path, values, 2
-    else:
+    elif not QUICK:
         print("neighbours: without MNIST, TAUGRAPH_DATA names no folder with mnist/", flush=True)
 
 
@@ -227,9 +228,9 @@ def neighbours():
 
 
 def images():
-    """MNIST; the small digits of scikit-learn in a trial without it."""
-    found = images_of_mnist()
-    if found or not QUICK:
+    """MNIST; in a trial the small digits of scikit-learn."""
+    if not QUICK:
+        found = images_of_mnist()
         return found and found[:3]
     path, (values, classes) = DATA / "digits.f64", load_digits(return_X_y=True)
     save(path, values, classes)
