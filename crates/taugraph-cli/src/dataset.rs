@@ -95,11 +95,11 @@ pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
     read_with_roles(input, &|names| roles(names, input, &name))
 }
 
+/// What the columns of these names are read for.
+type Roles<'a> = dyn Fn(&[String]) -> Result<Vec<Role>, FileError> + 'a;
+
 /// The same with roles of another kind.
-pub fn read_with_roles(
-    input: &InputSettings,
-    roles: &dyn Fn(&[String]) -> Result<Vec<Role>, FileError>,
-) -> Outcome<Contents> {
+pub fn read_with_roles(input: &InputSettings, roles: &Roles<'_>) -> Outcome<Contents> {
     let options = ReadOptions {
         roles,
         delimiter: input.delimiter.map(|delimiter| delimiter as u8),

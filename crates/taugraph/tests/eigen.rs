@@ -221,3 +221,82 @@ fn impossible_requests_are_refused() {
     let all = solve(&graph, LaplacianKind::Symmetric, 4, SolverChoice::Automatic).unwrap();
     assert_eq!(all.info.n_components, 2);
 }
+
+/// Where only the space counts: what is taken as converged is within the angle of the space that the strict pairs span.
+#[test]
+fn spaces_are_known_to_the_angle() {
+    let data = taugraph::generators::uneven_blobs(4000, 8, 6, 2).unwrap();
+    let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+    let params = Preset::Robust.params().check().unwrap();
+    let graph = robust_graph(&space, &params, &Run::new(0)).unwrap().graph;
+    let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
+    let solve = |params: &EigenParams| smallest_eigenpairs(&laplacian, 6, params, &Run::new(4)).unwrap();
+    let (strict, loose) = (solve(&EigenParams::default()), solve(&EigenParams::for_space()));
+    assert!(loose.info.applications <= strict.info.applications);
+    let n = graph.n_nodes();
+    for vector in loose.vectors.chunks_exact(n) {
+        let inside: f64 = strict
+            .vectors
+            .chunks_exact(n)
+            .map(|other| other.iter().zip(vector).map(|(x, y)| x * y).sum::<f64>().powi(2))
+            .sum();
+        assert!((1.0 - inside).max(0.0).sqrt() <= 1e-4, "{inside}");
+    }
+}
+
+/// Two spirals of 100,000 points: neighbouring eigenvalues are 1e-6 and less apart.
+#[test]
+fn two_very_long_spirals() {
+    let data = two_spirals(100_000, SpiralDensity::EvenLength, 1).unwrap();
+    let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+    let params = Preset::Robust.params().check().unwrap();
+    let robust = robust_graph(&space, &params, &Run::new(0)).unwrap();
+    let pairs = solve(&robust.graph, LaplacianKind::Symmetric, 4, SolverChoice::Automatic).unwrap();
+    assert!(pairs.info.confirmed && pairs.values[3] < 1e-5, "{:?}", pairs.values);
+    let found = spectral_clustering(&robust.graph, &ClusterParams::exactly(2), &Run::new(0)).unwrap();
+    let labels = robust.duplicates.restore(&found.labels);
+    assert!(nmi(&data.labels, &labels).unwrap() > 0.99);
+}
+
+/// A sheet of 20,000 nodes, wide and without a gap: too long for plain Lanczos.
+#[test]
+fn a_wide_sheet() {
+    let (height, width) = (100u32, 200u32);
+    let at = |row: u32, column: u32| row * width + column;
+    let along = (0..height).flat_map(|r| (1..width).map(move |c| (at(r, c - 1), at(r, c))));
+    let across = (1..height).flat_map(|r| (0..width).map(move |c| (at(r - 1, c), at(r, c))));
+    let graph = unweighted((height * width) as usize, along.chain(across));
+    let cosine = |k: u32, n: u32| 2.0 - 2.0 * (std::f64::consts::PI * f64::from(k) / f64::from(n)).cos();
+    let mut exact: Vec<f64> =
+        (0..10).flat_map(|a| (0..10).map(move |b| cosine(a, height) + cosine(b, width))).collect();
+    exact.sort_by(f64::total_cmp);
+    for solver in [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::Chebyshev)] {
+        let pairs = solve(&graph, LaplacianKind::Unnormalized, 8, solver).unwrap();
+        for (value, exact) in pairs.values.iter().zip(&exact) {
+            assert!((value - exact).abs() < 1e-8, "{value} against {exact}");
+        }
+    }
+}
+
+/// Clusters that are copies of each other but for a hair: every eigenvalue nearly as often as there are clusters.
+#[test]
+fn near_duplicate_clusters() {
+    let mut draws = Stream::new(5, Stage::Generator).at(0, 0);
+    let (size, copies) = (60u32, 8u32);
+    let inner: Vec<(u32, u32)> = (0..size * 6)
+        .map(|_| (draws.below(size as usize) as u32, draws.below(size as usize) as u32))
+        .filter(|(i, j)| i != j)
+        .chain((1..size).map(|i| (i - 1, i)))
+        .collect();
+    let all =
+        (0..copies).flat_map(|copy| inner.iter().map(move |&(i, j)| (copy * size + i, copy * size + j)));
+    let links = (1..copies).map(|copy| ((copy - 1) * size, copy * size));
+    let edges = Edges::from_pairs((size * copies) as usize, all.chain(links)).unwrap();
+    let weights: Vec<f64> = edges
+        .iter()
+        .map(|(i, j)| if i / size == j / size { 1.0 + 1e-9 * draws.uniform() } else { 1e-7 })
+        .collect();
+    let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
+    let solvers = [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::Lanczos)];
+    assert_all_agree(&graph, 2 * copies as usize, &solvers, "copies");
+}
