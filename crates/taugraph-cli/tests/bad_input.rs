@@ -118,6 +118,21 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster ten.csv --preset nonsense", 2, "possible values: robust"),
         ("cluster ten.csv --taus 0.5,0.2", 2, "must be increasing"),
         ("cluster ten.csv --rank 5", 2, "--rank has no effect here: it needs --estimator"),
+        (
+            "cluster ten.csv --training-pairs all",
+            2,
+            "--training-pairs has no effect here: it needs --estimator",
+        ),
+        (
+            "cluster ten.csv --estimator factorization --non-edges 2",
+            2,
+            "--non-edges needs --training-pairs sampled",
+        ),
+        (
+            "cluster ten.csv --estimator factorization --training-pairs sampled --non-edges -1",
+            2,
+            "non-edges per edge",
+        ),
         ("cluster ten.csv --power 2 --final plain", 2, "--power and --weight-floor need --final weighted"),
         (
             "cluster ten.csv --momentum 0.5 --estimator auto-encoder",

@@ -85,6 +85,36 @@ fn a_run_is_repeated_from_its_json() {
 }
 
 #[test]
+fn training_pairs_are_chosen_kept_and_default_in_older_files() {
+    let folder = spirals();
+    let command = "cluster spirals.csv --label-column label --epochs 5 --neighbors 10 --seed 2";
+    for estimator in ["auto-encoder", "factorization"] {
+        let with = |flags: &str| {
+            folder.ok(&format!("{command} --estimator {estimator} {flags} --json run.json --graph run.npz"));
+            (folder.json("run.json"), std::fs::read(folder.file("run.npz")).unwrap())
+        };
+        let pairs =
+            |json: &serde_json::Value| json["settings"]["graph"]["estimator"][estimator]["pairs"].clone();
+        let (sampled, sampled_graph) = with("--training-pairs sampled --non-edges 2");
+        assert_eq!(pairs(&sampled), serde_json::json!({"sampled": {"per_edge": 2.0}}));
+        folder.ok("cluster --config run.json --graph again.npz");
+        assert!(std::fs::read(folder.file("again.npz")).unwrap() == sampled_graph);
+        let (all, all_graph) = with("--training-pairs all");
+        assert_eq!(pairs(&all), "all");
+        assert!(all_graph != sampled_graph);
+        // 300 points are few: the default is all pairs.
+        let (mut automatic, automatic_graph) = with("");
+        assert_eq!(pairs(&automatic), "automatic");
+        assert!(automatic_graph == all_graph);
+        let settings = &mut automatic["settings"]["graph"]["estimator"][estimator];
+        settings.as_object_mut().unwrap().remove("pairs");
+        folder.write("older.json", automatic.to_string());
+        folder.ok("cluster --config older.json --graph older.npz");
+        assert!(std::fs::read(folder.file("older.npz")).unwrap() == all_graph);
+    }
+}
+
+#[test]
 fn files_do_not_depend_on_the_threads() {
     let folder = spirals();
     for threads in [1, 2, 4] {

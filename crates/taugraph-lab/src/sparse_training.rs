@@ -1,6 +1,8 @@
 //! Trained estimators on sampled pairs against the same on all pairs: what is lost, what is gained.
 
-use std::time::Instant;
+use std::fs;
+use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::prelude::*;
 use taugraph::affinity::{AffinityKind, Similarities};
@@ -12,7 +14,7 @@ use taugraph::metrics::nmi;
 use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::Standardize;
-use taugraph::progress::Run;
+use taugraph::progress::{Progress, Run};
 use taugraph::quantile::{AutoEncoder, Certain, Estimator, Factorization, Taus, TrainingPairs};
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, first_scales};
@@ -33,8 +35,9 @@ const TRAINED_TWICE: u64 = 2;
 /// Points of the larger sets.
 const LARGE: usize = 1500;
 /// Points of the sets whose epochs are timed, and beyond which all pairs are not.
-const TIMED: [usize; 6] = [500, 1000, 2000, 4000, 8000, 32_000];
-const MOST_WITH_ALL_PAIRS: usize = 8000;
+const TIMED: [usize; 6] = [500, 1000, 2000, 4000, 16_000, 64_000];
+const MOST_WITH_ALL_PAIRS: usize = 4000;
+const TIMED_EPOCHS: usize = 10;
 
 const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
 
@@ -269,9 +272,8 @@ fn spread(values: &[f64]) -> String {
 fn print_times() -> Result<(), Error> {
     println!("\n## Time of an epoch\n");
     println!(
-        "Milliseconds on {} threads for one τ: auto-encoder with 32 units and batches of 100 rows, factorisation of rank 20; eight uneven blobs \
-         in 10 dimensions, {CANDIDATES} candidates. The shortest of three; the start and the reconstruction are left out..\n",
-        rayon::current_num_threads()
+        "Milliseconds of one thread's computing for one τ: auto-encoder with 32 units and batches of 100 rows, factorisation of rank 20; eight uneven blobs \
+         in 10 dimensions, {CANDIDATES} candidates. Means over the epochs 2 to {TIMED_EPOCHS}.\n"
     );
     println!(
         "| points | candidates | auto-encoder, all | sampled | factorisation, all | sampled |\n|---|{}",
@@ -293,7 +295,7 @@ fn print_times() -> Result<(), Error> {
                 if pairs == TrainingPairs::All && n > MOST_WITH_ALL_PAIRS {
                     line += " – |";
                 } else {
-                    let seconds = seconds_of_an_epoch(&similarities, |epochs| model(pairs, epochs))?;
+                    let seconds = seconds_of_an_epoch(&similarities, &model(pairs))?;
                     line += &format!(" {:.1} |", 1000.0 * seconds);
                 }
             }
@@ -303,32 +305,44 @@ fn print_times() -> Result<(), Error> {
     Ok(())
 }
 
-fn timed_auto_encoder(pairs: TrainingPairs, max_epochs: usize) -> Estimator {
+fn timed_auto_encoder(pairs: TrainingPairs) -> Estimator {
     let never = AutoEncoder { tolerance: 0.0, patience: usize::MAX, ..AutoEncoder::default() };
-    Estimator::AutoEncoder(AutoEncoder { pairs, max_epochs, ..never })
+    Estimator::AutoEncoder(AutoEncoder { pairs, max_epochs: TIMED_EPOCHS, ..never })
 }
 
-fn timed_factorization(pairs: TrainingPairs, max_iterations: usize) -> Estimator {
+fn timed_factorization(pairs: TrainingPairs) -> Estimator {
     let never = Factorization { tolerance: 0.0, ..Factorization::default() };
-    Estimator::Factorization(Factorization { pairs, max_iterations, ..never })
+    Estimator::Factorization(Factorization { pairs, max_iterations: TIMED_EPOCHS, ..never })
 }
 
-/// The difference of a long and a short training, so that what happens once is left out.
-fn seconds_of_an_epoch(
-    similarities: &Similarities<'_>,
-    estimator: impl Fn(usize) -> Estimator,
-) -> Result<f64, Error> {
-    const SHORT: usize = 2;
-    const LONG: usize = 7;
-    let taus = Taus::new(vec![0.5])?;
-    let time = |epochs: usize| -> Result<f64, Error> {
-        let mut shortest = f64::INFINITY;
-        for _ in 0..3 {
-            let start = Instant::now();
-            estimator(epochs).as_dyn().estimate(similarities, &taus, THRESHOLD, &Run::new(0))?;
-            shortest = shortest.min(start.elapsed().as_secs_f64());
+/// When each epoch of a training ended, in seconds.
+#[derive(Default)]
+struct Ends(Mutex<Vec<f64>>);
+
+impl Progress for Ends {
+    fn advance(&self, steps: u64) {
+        // A training that stops early advances by what it left out.
+        if steps == 1 {
+            self.0.lock().expect("no thread panicked").push(seconds_of_this_thread());
         }
-        Ok(shortest)
-    };
-    Ok((time(LONG)? - time(SHORT)?) / (LONG - SHORT) as f64)
+    }
+}
+
+/// How long this thread has been computing; where the system does not tell, the time of day: then nothing else should run.
+fn seconds_of_this_thread() -> f64 {
+    let scheduler = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = scheduler.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    let since_1970 = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+    nanoseconds.map_or_else(since_1970, |nanoseconds| nanoseconds as f64 * 1e-9)
+}
+
+/// The mean of several, the first left out: it has the start in it.
+fn seconds_of_an_epoch(similarities: &Similarities<'_>, estimator: &Estimator) -> Result<f64, Error> {
+    let taus = Taus::new(vec![0.5])?;
+    let ends = Ends::default();
+    let run = Run::new(0).with_progress(&ends);
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    one_thread.install(|| estimator.as_dyn().estimate(similarities, &taus, THRESHOLD, &run))?;
+    let ends = ends.0.into_inner().expect("no thread panicked");
+    Ok((ends[ends.len() - 1] - ends[0]) / (ends.len() - 1) as f64)
 }

@@ -11,8 +11,12 @@ use crate::random::Draws;
 /// Non-edges for each candidate where nothing else is said.
 const PER_EDGE: f64 = 1.0;
 
-/// How much longer a pair takes in a sample than among all pairs, where matrix products do the work.
-const DENSE_IS_FASTER: f64 = 8.0;
+/// Up to so many points all pairs are quick, and exact.
+const FEW_NODES: u64 = 1000;
+
+/// How many times fewer the pairs of a sample have to be. One of them takes 3 to 5 times as long as one of all pairs, where matrix
+/// products do the work; below twice the speed an approximation is not worth it.
+const TIMES_FEWER: f64 = 8.0;
 
 /// Which pairs a model is trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -22,7 +26,8 @@ const DENSE_IS_FASTER: f64 = 8.0;
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum TrainingPairs {
-    /// All where that is cheap, else a sample with one non-edge for each candidate.
+    /// A sample with one non-edge for each candidate where that is at least 8 times fewer pairs of more than 1000 points,
+    /// else all.
     #[default]
     Automatic,
     /// All: time N² for each epoch.
@@ -42,7 +47,8 @@ impl TrainingPairs {
             TrainingPairs::Sampled { per_edge } => Some(per_edge),
             TrainingPairs::Automatic => {
                 let sampled = n_nodes as f64 + 2.0 * (1.0 + PER_EDGE) * n_edges as f64;
-                (DENSE_IS_FASTER * sampled < (n_nodes as f64).powi(2)).then_some(PER_EDGE)
+                let few = TIMES_FEWER * sampled < (n_nodes as f64).powi(2);
+                (n_nodes > FEW_NODES && few).then_some(PER_EDGE)
             }
         }
     }
@@ -192,6 +198,19 @@ mod tests {
         let variance = sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / f64::from(n_draws);
         let error = (variance / f64::from(n_draws)).sqrt();
         assert!(error > 0.0 && (mean - all).abs() < 5.0 * error, "{mean} and {all}, standard error {error}");
+    }
+
+    #[test]
+    fn the_automatic_choice_has_its_border() {
+        let choice = |n_nodes, n_edges| TrainingPairs::Automatic.per_edge(n_nodes, n_edges);
+        assert_eq!(choice(1000, 0), None);
+        assert_eq!(choice(1001, 0), Some(PER_EDGE));
+        // 2000 + 4·120,000 pairs are less than an eighth of 2000², and with 130,000 candidates they are not.
+        assert_eq!(choice(2000, 120_000), Some(PER_EDGE));
+        assert_eq!(choice(2000, 130_000), None);
+        assert_eq!(choice(100_000, 100_000 * 99_999 / 2), None);
+        assert_eq!(TrainingPairs::All.per_edge(100_000, 0), None);
+        assert_eq!(TrainingPairs::Sampled { per_edge: 2.5 }.per_edge(10, 45), Some(2.5));
     }
 
     #[test]

@@ -13,8 +13,10 @@ use super::pairs::RowPairs;
 use crate::dense::{add_scaled, dot};
 use crate::vectorized::vectorized;
 
-/// Most pieces that the nodes are cut into when gradients are gathered: every piece looks at every row once.
-const MOST_PIECES: usize = 64;
+/// Most pieces that the nodes are cut into when gradients are gathered, and fewest nodes of a piece: with more, finding
+/// the pairs of a piece in every row would take longer than adding them.
+const MOST_PIECES: usize = 32;
+const FEWEST_NODES: usize = 64;
 
 vectorized! {
     /// `out[p] ← out[p] + matrix[nodes[p]]·vector`, a row of the matrix for each node.
@@ -69,26 +71,44 @@ vectorized! {
     }
 }
 
-/// Adds to the gradient of a matrix of the nodes, for each sample, the outer product of its factors and its vector.
-///
-/// Every piece of the nodes is gathered by one thread, the samples in their order: the sums do not depend on the threads.
-fn gather<'a>(
-    gradient: &mut [f64],
-    width: usize,
-    rows: &[RowPairs],
-    factors: impl Fn(usize) -> &'a [f64] + Sync,
-    vectors: &[f64],
-) {
-    let n_nodes = gradient.len() / width;
-    let piece = n_nodes.div_ceil(MOST_PIECES);
-    gradient.par_chunks_mut(piece * width).enumerate().for_each(|(index, part)| {
-        let (begin, end) = (index * piece, (index + 1) * piece);
-        for ((sample, row), vector) in rows.iter().enumerate().zip(vectors.chunks_exact(width)) {
-            let from = row.nodes.partition_point(|&node| (node as usize) < begin);
-            let to = from + row.nodes[from..].partition_point(|&node| (node as usize) < end);
-            add_to_rows(part, begin, &row.nodes[from..to], &factors(sample)[from..to], vector);
-        }
-    });
+/// The pairs of some rows, found by pieces of the nodes.
+struct Pieces<'a> {
+    rows: &'a [RowPairs],
+    /// Nodes of a piece.
+    n_nodes: usize,
+    /// Where each piece begins in each row, row by row.
+    begins: Vec<usize>,
+    n_pieces: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(rows: &'a [RowPairs], n_all_nodes: usize) -> Self {
+        let n_nodes = n_all_nodes.div_ceil(MOST_PIECES).max(FEWEST_NODES);
+        let n_pieces = n_all_nodes.div_ceil(n_nodes);
+        let mut begins = vec![0; rows.len() * n_pieces];
+        begins.par_chunks_exact_mut(n_pieces).zip(rows).for_each(|(begins, row)| {
+            for (piece, begin) in begins.iter_mut().enumerate() {
+                *begin = row.nodes.partition_point(|&node| (node as usize) < piece * n_nodes);
+            }
+        });
+        Self { rows, n_nodes, begins, n_pieces }
+    }
+
+    /// Adds to the gradient of a matrix with a row for each node the outer products of the samples' factors, one for each
+    /// pair, and their vectors.
+    ///
+    /// Every piece of the nodes is gathered by one thread, the samples in their order: the sums do not depend on the threads.
+    fn gather<'f>(&self, gradient: &mut [f64], factors: impl Fn(usize) -> &'f [f64] + Sync, vectors: &[f64]) {
+        let width = vectors.len() / self.rows.len();
+        gradient.par_chunks_mut(self.n_nodes * width).enumerate().for_each(|(piece, part)| {
+            for ((sample, row), vector) in self.rows.iter().enumerate().zip(vectors.chunks_exact(width)) {
+                let of_row = &self.begins[sample * self.n_pieces..(sample + 1) * self.n_pieces];
+                let pairs = of_row[piece]..of_row.get(piece + 1).copied().unwrap_or(row.nodes.len());
+                let factors = &factors(sample)[pairs.clone()];
+                add_to_rows(part, piece * self.n_nodes, &row.nodes[pairs], factors, vector);
+            }
+        });
+    }
 }
 
 impl Network {
@@ -157,16 +177,16 @@ impl Network {
             .zip(rows)
             .map(|((delta, code), row)| self.through_heads(parameters, row, code, objective, rate, delta))
             .collect();
+        let pieces = Pieces::new(rows, first.n_in);
         let mut total: f64 = of_rows.iter().map(|(loss, _)| loss).sum();
         for (t, head) in self.heads.iter().enumerate() {
             let of_head = |sample: usize| {
                 let n_pairs = rows[sample].nodes.len();
                 &of_rows[sample].1[t * n_pairs..][..n_pairs]
             };
-            gather(&mut gradient[head.weights.clone()], width, rows, of_head, codes);
+            pieces.gather(&mut gradient[head.weights.clone()], of_head, codes);
             if let Some(bias) = &head.bias {
-                let ones = vec![1.0; rows.len()];
-                gather(&mut gradient[bias.clone()], 1, rows, of_head, &ones);
+                pieces.gather(&mut gradient[bias.clone()], of_head, &vec![1.0; rows.len()]);
             }
         }
         for (index, layer) in self.layers.iter().enumerate().rev() {
@@ -192,7 +212,7 @@ impl Network {
             }
         }
         let inputs = |sample: usize| rows[sample].similarities.as_slice();
-        gather(&mut gradient[first.weights.clone()], width, rows, inputs, delta);
+        pieces.gather(&mut gradient[first.weights.clone()], inputs, delta);
         total
     }
 
