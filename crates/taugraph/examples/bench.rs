@@ -30,7 +30,7 @@ use taugraph::points::{Points, PreparationParams, prepare, principal_components}
 use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
-use taugraph::robust::{memory_estimate, robust_graph};
+use taugraph::robust::{RowSize, memory_estimate, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
 
@@ -217,7 +217,7 @@ fn main() -> Outcome {
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
             let n_edges = robust.graph.n_edges() as u64;
-            let of_graph = memory_estimate(n, d, &params).peak().1;
+            let of_graph = memory_estimate(n, RowSize::Columns(d), &params).peak().1;
             let of_clusters = cluster::memory_estimate(n, n_edges, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());

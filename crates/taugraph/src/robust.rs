@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
+use crate::neighbors::{NeighborGraph, SearchInfo, Space, TREE_COLUMNS, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
 use crate::points::Duplicates;
 use crate::progress::Run;
@@ -97,16 +97,16 @@ impl RobustGraph {
 /// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
-    let n_columns = if let Space::Points(points) = space { points.points().n_columns() } else { 0 };
+    let row = RowSize::of(space, run);
     // A distance matrix is there already, but its distinct rows may have to be copied.
     let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
     refuse_if_over(
         space.len(),
         run.memory_limit,
-        |n| memory_estimate(n, n_columns, params).plus(copies(n)),
+        |n| memory_estimate(n, row, params).plus(copies(n)),
         "use fewer neighbours, or a preset on neighbours and not on all pairs",
     )?;
-    let (distinct, duplicates) = space.distinct();
+    let (distinct, duplicates) = space.distinct(run)?;
     let distinct = distinct.as_ref();
     let (neighbors, search) = search_neighbors(distinct, params.n_neighbors(), &params.search, run)?;
     check_distances(&neighbors)?;
@@ -198,13 +198,51 @@ fn final_affinity(
     SparseGraph::from_edges(edges, &weights)
 }
 
-/// What the run will hold at each stage, for `n` rows of `n_columns` columns.
+/// What a row of the input holds, as far as it decides how much memory a run takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowSize {
+    /// A row of a table in memory, of so many columns.
+    Columns(usize),
+    /// A row of a table outside memory, in a run with a scratch: tables as large as the points are all there.
+    Outside(usize),
+}
+
+impl RowSize {
+    /// Distances and neighbours have no rows of their own.
+    fn of(space: &Space, run: &Run<'_>) -> Self {
+        match space {
+            Space::Points(space) if space.points().are_shared() && run.scratch.is_some() => {
+                RowSize::Outside(space.points().n_columns())
+            }
+            Space::Points(space) => RowSize::Columns(space.points().n_columns()),
+            Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0),
+        }
+    }
+
+    /// Bytes of `n` such points with their distinct copy, and of finding `k` neighbours of each.
+    fn bytes(self, n: u64, k: u64) -> [u64; 2] {
+        let (RowSize::Columns(d) | RowSize::Outside(d)) = self;
+        let d = d as u64;
+        // Norms, ids and order of the points, and the centres of their cells; neighbours that wait for their place.
+        let beside = 32 * n + n * d / 16 + 12 * n * k;
+        match self {
+            // A tree has a copy of its points and a box for a few of them.
+            _ if d <= TREE_COLUMNS as u64 => [16 * n * d, 12 * n * d + beside],
+            // The panels.
+            RowSize::Columns(_) => [16 * n * d, 4 * n * d + beside],
+            RowSize::Outside(_) => [0, beside],
+        }
+    }
+}
+
+/// What the run will hold at each stage, for `n` rows of a size.
 ///
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
-pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> MemoryEstimate {
+pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
     // No more neighbours than points, whatever is asked for.
-    let (d, k) = (n_columns as u64, (params.n_neighbors() as u64).min(n));
+    let k = (params.n_neighbors() as u64).min(n);
+    let [rows, searching] = row.bytes(n, k);
     let (n_edges, pairs_in_work) = match params.candidates {
         CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
         CandidatePairs::Neighbors { k, .. } => (n * (k as u64).min(n), 8 * n * (k as u64).min(n)),
@@ -212,10 +250,9 @@ pub fn memory_estimate(n: usize, n_columns: usize, params: &GraphParams) -> Memo
     // Tiles, packed blocks and stacks of the threads.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
     // The points, their distinct copy and the map from rows to nodes.
-    let points = workspace + 16 * n * d + 8 * n;
-    let hashing = n * (8 * d + 64);
+    let points = workspace + rows + 8 * n;
+    let hashing = 64 * n;
     let neighbors = 12 * n * k;
-    let searching = (4 * n * d + 12 * n).max(12 * n * k + 8 * n * d);
     let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
     let similarities = 8 * n_edges + 16 * n;
     let n_taus = params.taus.len() as u64;

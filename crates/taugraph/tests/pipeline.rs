@@ -17,7 +17,7 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, LinkComponent
 use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::{Progress, Run};
 use taugraph::random::{Stage, Stream};
-use taugraph::robust::{RobustGraph, RowEdge, memory_estimate, robust_graph};
+use taugraph::robust::{RobustGraph, RowEdge, RowSize, memory_estimate, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::LaplacianKind;
 use taugraph::stochastic::RobustScale;
@@ -316,7 +316,7 @@ fn too_little_memory_is_said_before_anything_is_allocated() {
         let Err(Error::Memory { needed, available, advice, .. }) = refused else { panic!("must refuse") };
         assert!(needed > available && advice.contains("points would fit"), "{advice}");
         let fits: usize = advice.split("about ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-        assert!(memory_estimate(fits, 2, &params).peak().1 <= limit);
+        assert!(memory_estimate(fits, RowSize::Columns(2), &params).peak().1 <= limit);
         assert!(fits > 100 && fits < 100_000);
     }
     let params = Preset::Robust.params().check().unwrap();

@@ -27,6 +27,7 @@ use tiles::Queries;
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};
+use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, check_count};
 use crate::progress::Run;
 use std::borrow::Cow;
@@ -153,7 +154,12 @@ impl MetricPoints {
 impl Space {
     /// Points under a metric.
     pub fn from_points(points: Points, metric: Metric) -> Result<Self> {
-        let points = if metric == Metric::Cosine { points.unit_rows()? } else { points };
+        Self::from_points_with(points, metric, None)
+    }
+
+    /// The same; what the metric has to copy of shared points goes to the scratch.
+    pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
+        let points = if metric == Metric::Cosine { points.unit_rows(scratch)? } else { points };
         Ok(Space::Points(MetricPoints { points, metric }))
     }
 
@@ -199,24 +205,25 @@ impl Space {
     }
 
     /// The distinct points, and which rows share one. Neighbour graphs are taken as they are.
-    pub fn distinct(&self) -> (Cow<'_, Space>, Duplicates) {
+    pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
         let duplicates = match self {
             Space::Points(space) => Duplicates::of_points(&space.points),
             Space::Distances(matrix) => Duplicates::of_distances(matrix.len(), |i, j| matrix.get(i, j)),
             Space::Neighbors(graph) => Duplicates::none(graph.len()),
         };
         if duplicates.n_copies() == 0 {
-            return (Cow::Borrowed(self), duplicates);
+            return Ok((Cow::Borrowed(self), duplicates));
         }
         let rows = duplicates.row_of_node();
         let distinct = match self {
             Space::Points(space) => {
-                Space::Points(MetricPoints { points: space.points.select(rows), metric: space.metric })
+                let points = space.points.select_into(rows, run.scratch)?;
+                Space::Points(MetricPoints { points, metric: space.metric })
             }
             Space::Distances(matrix) => Space::Distances(matrix.select(rows)),
             Space::Neighbors(_) => unreachable!("neighbour graphs have no copies"),
         };
-        (Cow::Owned(distinct), duplicates)
+        Ok((Cow::Owned(distinct), duplicates))
     }
 }
 
@@ -260,7 +267,8 @@ pub fn search_neighbors(
                 let single = SinglePoints::new(points);
                 let queries = Queries { points, single: &single, are_known: true };
                 let all: Vec<u32> = (0..n as u32).collect();
-                let found = tiles::nearest(queries, &all, points, &Panels::of_all(&single), *metric, k, run)?;
+                let panels = Panels::of_all(&single, run)?;
+                let found = tiles::nearest(queries, &all, points, &panels, *metric, k, run)?;
                 (found, SearchInfo::exact(UsedSearch::Tiles))
             }
         },

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 
 use super::Points;
 
@@ -18,18 +19,14 @@ pub struct Duplicates {
 impl Duplicates {
     /// Groups equal rows; the node of a group is named after its first row, in row order.
     pub fn of_points(points: &Points) -> Self {
-        let mut node_of_bits: HashMap<Vec<u64>, u32> = HashMap::with_capacity(points.len());
+        let mut node_of_key: HashMap<DenseRow<'_>, u32> = HashMap::with_capacity(points.len());
         let mut row_of_node = Vec::new();
         let node_of_row = (0..points.len())
-            .map(|row| {
-                // Adding 0 turns −0 into +0: they are the same coordinate.
-                let bits = points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect();
-                match node_of_bits.entry(bits) {
-                    Entry::Occupied(known) => *known.get(),
-                    Entry::Vacant(new) => {
-                        row_of_node.push(row as u32);
-                        *new.insert(row_of_node.len() as u32 - 1)
-                    }
+            .map(|row| match node_of_key.entry(DenseRow(points.row(row))) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    row_of_node.push(row as u32);
+                    *new.insert(row_of_node.len() as u32 - 1)
                 }
             })
             .collect();
@@ -89,6 +86,19 @@ impl Duplicates {
     pub fn restore<T: Clone>(&self, of_nodes: &[T]) -> Vec<T> {
         assert_eq!(of_nodes.len(), self.n_nodes(), "one value for each node");
         self.node_of_row.iter().map(|&node| of_nodes[node as usize].clone()).collect()
+    }
+}
+
+/// A row where it is: no copy is made of it. Its values are not NaN, so that every row equals itself.
+#[derive(PartialEq)]
+struct DenseRow<'a>(&'a [f64]);
+
+impl Eq for DenseRow<'_> {}
+
+impl Hash for DenseRow<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Adding 0 turns −0 into +0: they are the same coordinate.
+        self.0.iter().for_each(|value| state.write_u64((value + 0.0).to_bits()));
     }
 }
 
