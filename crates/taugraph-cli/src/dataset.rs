@@ -7,10 +7,12 @@ use taugraph::error::Error as LibraryError;
 use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::{NeighborGraph, Space};
 use taugraph_io::{
-    Contents, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix, Table, read,
+    Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix,
+    Table, read, read_on_disk,
 };
 
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
 /// What was read.
@@ -27,24 +29,57 @@ pub struct Dataset {
     pub ids: Option<Vec<String>>,
     /// What was changed in a matrix to make it a graph.
     pub changes: Changes,
+    /// Whether the features are on disk.
+    pub is_on_disk: bool,
 }
 
 /// The numbers.
 pub enum Body {
     /// Raw points, row by row; NaN is a missing cell.
-    Points(Vec<f64>),
+    Points(Values),
     /// Distances that the user computed.
     Distances(Space),
     /// A graph that the user brings.
     Graph(SparseGraph),
 }
 
+/// Raw values, in memory or on disk.
+pub enum Values {
+    Memory(Vec<f64>),
+    Disk(DiskValues),
+}
+
+impl std::ops::Deref for Values {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Values::Memory(values) => values,
+            Values::Disk(values) => values.as_ref(),
+        }
+    }
+}
+
+impl Values {
+    /// In memory, wherever they were.
+    fn into_memory(self) -> Vec<f64> {
+        match self {
+            Values::Memory(values) => values,
+            Values::Disk(values) => values.as_ref().to_vec(),
+        }
+    }
+}
+
 const TEXT_HINT: &str = "; leave the column out with --drop, or name it with --label-column or --id-column";
 
 /// Reads the file of the settings.
-pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
+pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Dataset> {
     let source = Source::new(&input.file);
     let name = source.to_string();
+    if let Some(read) = read_disk_table(input, features) {
+        let DiskTable { table, values } = read?;
+        return from_table(table, Values::Disk(values), name, input);
+    }
     match read_contents(input)? {
         Contents::Sparse(matrix) => {
             for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)]
@@ -57,12 +92,30 @@ pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
             }
             from_sparse(matrix, name, input)
         }
-        Contents::Table(table) => from_table(table, name, input),
+        Contents::Table(mut table) => {
+            let values = Values::Memory(std::mem::take(&mut table.values));
+            from_table(table, values, name, input)
+        }
     }
 }
 
 /// Reads a table with the roles that the settings give its columns, or a sparse matrix.
 pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
+    with_options(input, |options| Ok(read(&Source::new(&input.file), options)?))
+}
+
+/// Reads a table whose numbers stay on disk, if that is where features are.
+pub fn read_disk_table(input: &InputSettings, features: &Features) -> Option<Outcome<DiskTable>> {
+    let scratch = features.scratch()?;
+    let source = Source::new(&input.file);
+    Some(with_options(input, |options| Ok(read_on_disk(&source, options, scratch)?)))
+}
+
+/// Hands out how the settings want a table read.
+pub fn with_options<T>(
+    input: &InputSettings,
+    read: impl FnOnce(&ReadOptions<'_>) -> Outcome<T>,
+) -> Outcome<T> {
     let name = Source::new(&input.file).to_string();
     let roles = |names: &[String]| roles(names, input, &name);
     let options = ReadOptions {
@@ -75,7 +128,7 @@ pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
         },
         array: input.array.as_deref(),
     };
-    Ok(read(&Source::new(&input.file), &options)?)
+    read(&options)
 }
 
 fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role>, FileError> {
@@ -114,7 +167,7 @@ fn some_of(names: &[String]) -> String {
     text
 }
 
-fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<Dataset> {
+fn from_table(table: Table, values: Values, name: String, input: &InputSettings) -> Outcome<Dataset> {
     table.refuse_text(TEXT_HINT)?;
     let take = |column: &Option<String>| {
         column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
@@ -125,7 +178,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         return Err(Failure::Input(format!("{name}: no column is left to use as a feature")));
     }
     let (n, d) = (table.n_rows, table.n_numbers);
-    let values = std::mem::take(&mut table.values);
+    let is_on_disk = matches!(values, Values::Disk(_));
     let square = |values: &[f64]| {
         if n != d {
             let message =
@@ -146,7 +199,8 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         InputKind::Auto | InputKind::Points => Body::Points(values),
         InputKind::Distances => {
             square(&values)?;
-            let matrix = DistanceMatrix::new(values, n).map_err(|error| of_matrix(error, &name))?;
+            let matrix =
+                DistanceMatrix::new(values.into_memory(), n).map_err(|error| of_matrix(error, &name))?;
             Body::Distances(Space::Distances(matrix))
         }
         InputKind::Graph => {
@@ -156,7 +210,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
             Body::Graph(graph)
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, labels, ids, changes })
+    Ok(Dataset { name, n_rows: n, body, features, labels, ids, changes, is_on_disk })
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -210,7 +264,16 @@ fn from_sparse(matrix: SparseMatrix, name: String, input: &InputSettings) -> Out
             (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), labels: None, ids: None, changes })
+    Ok(Dataset {
+        name,
+        n_rows: n,
+        body,
+        features: Vec::new(),
+        labels: None,
+        ids: None,
+        changes,
+        is_on_disk: false,
+    })
 }
 
 /// The entries of each row as its neighbours, nearest first; as many as the shortest row has.

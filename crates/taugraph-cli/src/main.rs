@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod dataset;
 mod failure;
+mod features;
 mod pipeline;
 mod progress;
 mod report;

@@ -7,8 +7,9 @@ use taugraph::points::{ColumnModel, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, robust_graph};
 
-use crate::dataset::{Body, Dataset, of_points};
+use crate::dataset::{Body, Dataset, Values, of_points};
 use crate::failure::{Failure, Outcome};
+use crate::features::with_advice;
 use crate::settings::Settings;
 
 /// A graph and where it comes from.
@@ -64,13 +65,18 @@ impl Built {
 /// Makes the graph; the raw points are given back to the system on the way.
 pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<Built> {
     let params = settings.graph.clone().check()?;
-    let body = std::mem::replace(&mut dataset.body, Body::Points(Vec::new()));
+    let body = std::mem::replace(&mut dataset.body, Body::Points(Values::Memory(Vec::new())));
+    let extent = (dataset.n_rows, dataset.features.len());
+    let advise = |error| match dataset.is_on_disk {
+        true => error,
+        false => with_advice(error, extent, settings),
+    };
     let (space, preparation) = match body {
         Body::Graph(graph) => return Ok(Built::Given(graph)),
         Body::Distances(space) => (space, None),
         Body::Points(values) => {
             let found = prepare(&values, dataset.features.len(), &settings.preparation, run)
-                .map_err(|error| of_points(error, dataset))?;
+                .map_err(|error| of_points(advise(error), dataset))?;
             drop(values);
             let names = |columns: &[usize]| {
                 columns.iter().map(|&column| dataset.features[column].clone()).collect::<Vec<_>>()
@@ -82,12 +88,15 @@ pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) ->
                 kept: found.columns,
                 pca_share: found.pca.as_ref().map(|pca| pca.explained()),
             };
-            let space = Space::from_points(found.points, settings.metric)
+            let space = Space::from_points_with(found.points, settings.metric, run.scratch)
                 .map_err(|error| of_points(error, dataset))?;
             (space, Some(prepared))
         }
     };
-    let graph = robust_graph(&space, &params, run)?;
+    let graph = robust_graph(&space, &params, run).map_err(|error| match preparation {
+        Some(_) => advise(error),
+        None => error,
+    })?;
     Ok(Built::Robust(Box::new(Robust { graph, preparation })))
 }
 

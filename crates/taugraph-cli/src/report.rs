@@ -233,7 +233,9 @@ impl Report<'_> {
         match dataset.features.len() {
             0 => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
             d => {
-                writeln!(text, "{}: {} rows, {} features", dataset.name, grouped(dataset.n_rows), grouped(d))?
+                let place = if dataset.is_on_disk { " (on disk)" } else { "" };
+                let (name, rows) = (&dataset.name, grouped(dataset.n_rows));
+                writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
             }
         }
         let graph = self.built.graph();
@@ -312,7 +314,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Parameters, diagnostics and results. All but `seconds` is the same whenever the run is repeated.
+    /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
     pub fn json(&self) -> Value {
         let graph = self.built.graph();
         let mut all = json!({
@@ -323,6 +325,7 @@ impl Report<'_> {
                 "name": self.dataset.name,
                 "rows": self.dataset.n_rows,
                 "features": self.dataset.features,
+                "features_are_on": if self.dataset.is_on_disk { "disk" } else { "memory" },
             },
             "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
             "warnings": self.warnings(),

@@ -15,7 +15,7 @@ pub use graph::{
     EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
     RobustScaleName,
 };
-pub use input::InputArgs;
+pub use input::{FeaturesPlace, InputArgs};
 pub use paper::{PaperCommand, PaperPart};
 pub use propagate::{PropagateArgs, RuleName};
 pub use run::RunArgs;

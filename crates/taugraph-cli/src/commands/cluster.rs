@@ -9,6 +9,7 @@ use super::{
 use crate::args::ClusterCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::pipeline::{build_graph, cluster_graph};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
@@ -23,9 +24,11 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let run = new_run(settings.seed, &args.run, &terminal);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     if let (Body::Graph(_), Some(_)) = (&dataset.body, &args.also.scales) {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));

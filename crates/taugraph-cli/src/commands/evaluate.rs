@@ -10,6 +10,7 @@ use super::{is_stdout, new_run, refuse_shared_files, use_threads};
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::pipeline::build_graph;
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing, mean_and_deviation};
@@ -32,9 +33,11 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let run = new_run(settings.seed, &args.run, &terminal);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     let Some(names) = dataset.labels.clone() else {
         return Err(Failure::Usage(
             "the true labels are needed: name their column with --label-column".into(),

@@ -8,26 +8,40 @@ use taugraph::error::human_bytes;
 use taugraph::memory;
 use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
-use taugraph::robust::memory_estimate;
-use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table};
+use taugraph::robust::{RowSize, memory_estimate};
+use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table};
 
 use crate::args::InfoArgs;
-use crate::dataset::read_contents;
+use crate::dataset::{read_contents, read_disk_table};
 use crate::failure::Outcome;
+use crate::features::Features;
 use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 
 /// Columns listed for people; JSON has all.
 const MOST_LISTED: usize = 100;
 
+/// To find rows that are copies only missing cells matter.
+const FOR_COPIES: PreparationParams =
+    PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
+
 pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     let name = Source::new(&settings.input.file).to_string();
-    let (text, value) = match read_contents(&settings.input)? {
-        Contents::Sparse(matrix) => of_sparse(&name, &matrix),
-        Contents::Table(table) => of_table(&name, &table, &settings)?,
+    let run = Run::new(0);
+    let features = Features::of_preparation(&args.input, &settings, &FOR_COPIES, run.memory_limit)?;
+    let run = features.place(run);
+    let (text, value) = match read_disk_table(&settings.input, &features) {
+        Some(read) => {
+            let DiskTable { table, values } = read?;
+            of_table(&name, &table, values.as_ref(), &settings, &run)?
+        }
+        None => match read_contents(&settings.input)? {
+            Contents::Sparse(matrix) => of_sparse(&name, &matrix),
+            Contents::Table(table) => of_table(&name, &table, &table.values, &settings, &run)?,
+        },
     };
     match &args.json {
         Some(path) => write_json(&value, path),
@@ -56,13 +70,13 @@ struct Line {
     note: String,
 }
 
-fn lines(table: &Table) -> Vec<Line> {
+fn lines(table: &Table, values: &[f64]) -> Vec<Line> {
     let describe = |column: &taugraph_io::Column| {
         let mut line =
             Line { name: column.name.clone(), kind: "number", missing: 0, range: None, note: String::new() };
         match &column.cells {
             Cells::Numbers(place) => {
-                let cells = table.values.iter().skip(*place).step_by(table.n_numbers).copied();
+                let cells = values.iter().skip(*place).step_by(table.n_numbers).copied();
                 let mut present: Vec<f64> = cells.filter(|value| !value.is_nan()).collect();
                 line.missing = table.n_rows - present.len();
                 present.sort_unstable_by(f64::total_cmp);
@@ -98,18 +112,26 @@ fn lines(table: &Table) -> Vec<Line> {
     table.columns.iter().map(describe).collect()
 }
 
-fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, Value)> {
-    let lines = lines(table);
+fn of_table(
+    name: &str,
+    table: &Table,
+    values: &[f64],
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Outcome<(String, Value)> {
+    let lines = lines(table, values);
     let (n, d) = (table.n_rows, table.n_numbers);
-    let duplicates = duplicates(table)?;
+    let duplicates = duplicates(table, values, run)?;
     let params = &settings.graph;
-    let (stage, graph_bytes) = memory_estimate(n, d, params).peak();
+    let (stage, graph_bytes) = memory_estimate(n, RowSize::Columns(d), params).peak();
+    let (_, outside_bytes) = memory_estimate(n, RowSize::Outside(d), params).peak();
     let candidates = match params.candidates {
         taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
         taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
     };
     let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
     let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    let with_disk = outside_bytes + cluster_bytes;
     let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(n), grouped(lines.len()));
     let _ = write_lines(&mut text, &lines);
     if let Some(copies) = duplicates {
@@ -117,9 +139,10 @@ fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, 
     }
     let _ = writeln!(
         text,
-        "memory: at most {} with preset {}{}",
+        "memory: at most {} with preset {}, {} with the features on disk{}",
         human_bytes(needed),
         settings.preset,
+        human_bytes(with_disk),
         available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
     );
     let value = json!({
@@ -136,7 +159,7 @@ fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, 
             "note": line.note,
         })).collect::<Vec<_>>(),
         "duplicates": duplicates,
-        "memory": { "preset": settings.preset, "bytes": needed, "stage": stage, "available": available },
+        "memory": { "preset": settings.preset, "bytes": needed, "stage": stage, "available": available, "bytes_with_features_on_disk": with_disk },
     });
     Ok((text, value))
 }
@@ -178,12 +201,11 @@ fn significant(value: f64) -> String {
 }
 
 /// Rows that equal an earlier one, missing cells filled; `None` if no column varies.
-fn duplicates(table: &Table) -> Outcome<Option<usize>> {
+fn duplicates(table: &Table, values: &[f64], run: &Run<'_>) -> Outcome<Option<usize>> {
     if table.n_numbers == 0 {
         return Ok(None);
     }
-    let params = PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
-    match prepare(&table.values, table.n_numbers, &params, &Run::new(0)) {
+    match prepare(values, table.n_numbers, &FOR_COPIES, run) {
         Ok(prepared) => Ok(Some(Duplicates::of_points(&prepared.points).n_copies())),
         Err(taugraph::error::Error::NoVaryingColumn { .. }) => Ok(Some(table.n_rows - 1)),
         Err(other) => Err(other.into()),

@@ -21,6 +21,7 @@ use super::{
 use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::pipeline::{Built, build_graph};
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing};
@@ -35,9 +36,11 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let run = new_run(settings.seed, &args.run, &terminal);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     let given = Given::new(&settings, &dataset)?;
     let mut built = build_graph(&mut dataset, &settings, &run)?;
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
