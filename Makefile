@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test bench results reference fuzz doc fmt clean
+.PHONY: test bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -16,6 +16,13 @@ bench: $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/bench-requirements.txt
 	cargo build --release --package taugraph --package taugraph-io --examples
 	$(PYTHON) scripts/bench.py $(SECTIONS)
+
+## Up to a million points, neighbours and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
+## SECTIONS="growth neighbours mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+bench-large: $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/bench-large-requirements.txt
+	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
+	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
 ## The paper's tables and our own, controls beside them; writes docs/RESULTS.md. The sets: TAUGRAPH_DATA, or `taugraph datasets fetch`.
 results:

@@ -11,10 +11,8 @@ that taugraph is faster.
 """
 
 import gzip
-import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import time
@@ -28,8 +26,9 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-ROOT = pathlib.Path(__file__).parent.parent
-DATA = ROOT / "bench-data"
+import performance_page
+from performance_page import DATA, ROOT
+
 BENCH = ROOT / "target" / "release" / "examples" / "bench"
 READ_TABLE = BENCH.with_name("read_table")
 SIZES = (1000, 5000, 20_000, 50_000)
@@ -290,11 +289,11 @@ def peer_labels(values, labels, draws):
     return np.array(times), np.array(accuracies)
 
 
-def labels():
+def images_of_mnist():
+    """The 70,000 images in 50 principal components, computed by the product: path, values, labels, seconds; None without them."""
     folder = pathlib.Path(os.environ.get("TAUGRAPH_DATA", "")) / "mnist"
     if "TAUGRAPH_DATA" not in os.environ or not folder.is_dir():
-        print("labels: skipped, TAUGRAPH_DATA names no folder with mnist/", flush=True)
-        return ["Skipped: TAUGRAPH_DATA names no folder with mnist/."]
+        return None
     read = lambda kind, dims: np.concatenate([idx(folder / f"{part}-{kind}-idx{dims}-ubyte.gz") for part in ("train", "t10k")])
     images, classes = read("images", 3).reshape(70_000, 784), read("labels", 1)
     raw, path = DATA / "mnist-raw.f64", DATA / "mnist.f64"
@@ -302,13 +301,22 @@ def labels():
     rotation = bench("pca", raw, 50, path)
     raw.unlink()
     values = np.fromfile(path)[2 : 2 + 50 * len(classes)].reshape(-1, 50)
+    return path, values, classes, float(rotation["seconds"])
+
+
+def labels():
+    mnist = images_of_mnist()
+    if mnist is None:
+        print("labels: skipped, TAUGRAPH_DATA names no folder with mnist/", flush=True)
+        return ["Skipped: TAUGRAPH_DATA names no folder with mnist/."]
+    path, values, classes, rotation = mnist
     # Classes in three groups, of which 100, 30 and 10 % of the images are kept.
     keep = np.random.default_rng(1).random(len(classes)) < np.array([1.0, 0.3, 0.1])[classes % 3]
     few = DATA / "mnist-imbalanced.f64"
     save(few, values[keep], classes[keep])
     text = [
         "Images of MNIST, 50 principal components computed by the product "
-        f"({float(rotation['seconds']):.1f} s for 70,000 × 784), one example of each class, 20 draws, the same for every row; "
+        f"({rotation:.1f} s for 70,000 × 784), one example of each class, 20 draws, the same for every row; "
         "accuracy in percent, mean ± deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
         "the default; `robust + communities`: `--estimator neighborhood,community`. graphlearning gets exact 10-NN and chooses its own "
         "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds for a draw.",
@@ -363,36 +371,11 @@ def preset_paper():
     return ["Nine auto-encoders on all pairs.", "", "| points | s | NMI | MiB |", "|---|---|---|---|", *rows, "", curve]
 
 
-SECTIONS = {
-    "stages": ("Single stages", single_stages),
-    "clustering": ("The whole clustering, preset `robust`", whole_clustering),
-    "labels": ("Labels from one example of each class", labels),
-    "paper": ("Preset `paper`", preset_paper),
-}
-
-
-def main(wanted):
-    DATA.mkdir(exist_ok=True)
-    for name in wanted or SECTIONS:
-        (DATA / f"section-{name}.json").write_text(json.dumps(SECTIONS[name][1]()))
-    version = lambda name: __import__(name).__version__
-    text = [
-        "# Performance",
-        "",
-        "Made by `make bench`. Seconds are the shortest of several runs that took turns with the",
-        "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
-        "",
-        f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores; numpy {version('numpy')}, scipy {version('scipy')}, scikit-learn {version('sklearn')}, pandas {version('pandas')}, pyarrow {version('pyarrow')}.",
-    ]
-    for name, (title, _) in SECTIONS.items():
-        kept = DATA / f"section-{name}.json"
-        if kept.exists():
-            text += ["", f"## {title}", "", *json.loads(kept.read_text())]
-    (ROOT / "docs" / "PERFORMANCE.md").write_text("\n".join(text) + "\n")
+SECTIONS = {"stages": single_stages, "clustering": whole_clustering, "labels": labels, "paper": preset_paper}
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["peer"]:
         run_peer(sys.argv[2], int(sys.argv[3]))
     else:
-        main(sys.argv[1:])
+        performance_page.measure(SECTIONS, sys.argv[1:])

@@ -6,9 +6,10 @@ use taugraph::distance::DistanceMatrix;
 use taugraph::error::Error as LibraryError;
 use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::{NeighborGraph, Space};
+use taugraph::points::SparsePoints;
 use taugraph_io::{
     Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix,
-    Table, read, read_on_disk,
+    Table, extent, read, read_on_disk,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -21,9 +22,11 @@ pub struct Dataset {
     pub name: String,
     pub n_rows: usize,
     pub body: Body,
-    /// Names of the features.
+    /// Names of the features; sparse points have none.
     pub features: Vec<String>,
-    /// The column of true labels.
+    /// Of sparse points.
+    pub sparse: Option<SparseSize>,
+    /// The column of true labels; the labels of a svmlight file, asked for or not.
     pub labels: Option<Vec<String>>,
     /// The column that names the rows.
     pub ids: Option<Vec<String>>,
@@ -33,10 +36,19 @@ pub struct Dataset {
     pub is_on_disk: bool,
 }
 
+/// How large sparse points are.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseSize {
+    pub n_columns: usize,
+    pub n_entries: usize,
+}
+
 /// The numbers.
 pub enum Body {
     /// Raw points, row by row; NaN is a missing cell.
     Points(Values),
+    /// Sparse points.
+    Sparse(SparsePoints),
     /// Distances that the user computed.
     Distances(Space),
     /// A graph that the user brings.
@@ -82,15 +94,12 @@ pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Datas
     }
     match read_contents(input)? {
         Contents::Sparse(matrix) => {
-            for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)]
-            {
-                if column.is_some() {
-                    return Err(Failure::Usage(format!(
-                        "{flag}: {name} is a sparse matrix, it has no columns"
-                    )));
-                }
-            }
-            from_sparse(matrix, name, input)
+            refuse_column_flags(&name, input, false)?;
+            from_sparse(matrix, None, name, input)
+        }
+        Contents::Labeled(found) => {
+            refuse_column_flags(&name, input, true)?;
+            from_sparse(found.matrix, Some(found.labels), name, input)
         }
         Contents::Table(mut table) => {
             let values = Values::Memory(std::mem::take(&mut table.values));
@@ -99,27 +108,63 @@ pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Datas
     }
 }
 
+/// A sparse matrix has no named columns, except that labelled rows have their `label`.
+fn refuse_column_flags(name: &str, input: &InputSettings, has_labels: bool) -> Outcome<()> {
+    let flags = [
+        ("--label-column", input.label_column.is_some() && !has_labels),
+        ("--id-column", input.id_column.is_some()),
+        ("--drop", !input.drop.is_empty()),
+        ("--columns", input.columns.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::Usage(format!("{flag}: {name} is a sparse matrix, its columns have no names")));
+    }
+    match input.label_column.as_deref() {
+        None | Some("label") => Ok(()),
+        Some(column) => {
+            Err(Failure::Input(format!("{name} has no column '{column}'; its labels are called 'label'")))
+        }
+    }
+}
+
 /// Reads a table with the roles that the settings give its columns, or a sparse matrix.
 pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
-    with_options(input, |options| Ok(read(&Source::new(&input.file), options)?))
+    let name = Source::new(&input.file).to_string();
+    read_with_roles(input, &|names| roles(names, input, &name))
+}
+
+/// The same with roles of another kind.
+pub fn read_with_roles(
+    input: &InputSettings,
+    roles: &dyn Fn(&[String]) -> Result<Vec<Role>, FileError>,
+) -> Outcome<Contents> {
+    Ok(read(&Source::new(&input.file), &options(input, roles))?)
 }
 
 /// Reads a table whose numbers stay on disk, if that is where features are.
 pub fn read_disk_table(input: &InputSettings, features: &Features) -> Option<Outcome<DiskTable>> {
     let scratch = features.scratch()?;
     let source = Source::new(&input.file);
-    Some(with_options(input, |options| Ok(read_on_disk(&source, options, scratch)?)))
+    let name = source.to_string();
+    let roles = |names: &[String]| roles(names, input, &name);
+    Some(read_on_disk(&source, &options(input, &roles), scratch).map_err(Failure::from))
 }
 
-/// Hands out how the settings want a table read.
-pub fn with_options<T>(
-    input: &InputSettings,
-    read: impl FnOnce(&ReadOptions<'_>) -> Outcome<T>,
-) -> Outcome<T> {
-    let name = Source::new(&input.file).to_string();
+/// Rows and features of a table, where its file says so at once.
+pub fn known_extent(input: &InputSettings) -> Outcome<Option<(usize, usize)>> {
+    let source = Source::new(&input.file);
+    let name = source.to_string();
     let roles = |names: &[String]| roles(names, input, &name);
-    let options = ReadOptions {
-        roles: &roles,
+    Ok(extent(&source, &options(input, &roles))?)
+}
+
+/// How the settings want a table read.
+fn options<'a>(
+    input: &'a InputSettings,
+    roles: &'a dyn Fn(&[String]) -> Result<Vec<Role>, FileError>,
+) -> ReadOptions<'a> {
+    ReadOptions {
+        roles,
         delimiter: input.delimiter.map(|delimiter| delimiter as u8),
         header: match input.header {
             HeaderChoice::Auto => Header::Automatic,
@@ -127,8 +172,7 @@ pub fn with_options<T>(
             HeaderChoice::No => Header::No,
         },
         array: input.array.as_deref(),
-    };
-    read(&options)
+    }
 }
 
 fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role>, FileError> {
@@ -158,7 +202,7 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
 }
 
 /// The first names of many.
-fn some_of(names: &[String]) -> String {
+pub fn some_of(names: &[String]) -> String {
     const MOST: usize = 12;
     let mut text = names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {
@@ -210,7 +254,7 @@ fn from_table(table: Table, values: Values, name: String, input: &InputSettings)
             Body::Graph(graph)
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, labels, ids, changes, is_on_disk })
+    Ok(Dataset { name, n_rows: n, body, features, sparse: None, labels, ids, changes, is_on_disk })
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -237,42 +281,87 @@ fn graph_of_entries(
 ) -> Outcome<(SparseGraph, Changes)> {
     SparseGraph::from_entries(n, entries, asymmetry).map_err(|error| match error {
         LibraryError::NotSymmetric { .. } => {
-            Failure::Input(format!("{} or --asymmetric mean or larger", of_matrix(error, name)))
+            let advice = "or --asymmetric mean or larger; if its rows are points, --input points";
+            Failure::Input(format!("{} {advice}", of_matrix(error, name)))
         }
         _ => of_matrix(error, name),
     })
 }
 
-fn from_sparse(matrix: SparseMatrix, name: String, input: &InputSettings) -> Outcome<Dataset> {
+/// Whether a sparse matrix holds points, and not affinities or distances between them.
+pub fn holds_points(matrix: &SparseMatrix, has_labels: bool, kind: InputKind) -> bool {
+    match kind {
+        InputKind::Points => true,
+        InputKind::Auto => has_labels || matrix.n_rows != matrix.n_columns,
+        InputKind::Graph | InputKind::Distances => false,
+    }
+}
+
+fn from_sparse(
+    matrix: SparseMatrix,
+    labels: Option<Vec<String>>,
+    name: String,
+    input: &InputSettings,
+) -> Outcome<Dataset> {
     let (n, d) = (matrix.n_rows, matrix.n_columns);
+    if holds_points(&matrix, labels.is_some(), input.kind) {
+        let points = sparse_points(matrix, &name)?;
+        let sparse = Some(SparseSize { n_columns: d, n_entries: points.n_entries() });
+        let (body, changes) = (Body::Sparse(points), Changes::default());
+        return Ok(Dataset {
+            name,
+            n_rows: n,
+            body,
+            features: Vec::new(),
+            sparse,
+            labels,
+            ids: None,
+            changes,
+            is_on_disk: false,
+        });
+    }
+    if labels.is_some() {
+        let message = format!("{name} holds points with labels, not a matrix between points");
+        return Err(Failure::Input(message));
+    }
     if n != d {
         let message =
             format!("{name} has {n} rows and {d} columns; a matrix between points has as many of both");
         return Err(Failure::Input(message));
     }
-    let (body, changes) = match input.kind {
-        InputKind::Points => {
-            let message = format!("{name} is a sparse matrix; points have to be a dense table");
-            return Err(Failure::Input(message));
-        }
-        InputKind::Auto | InputKind::Graph => {
-            let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
-            (Body::Graph(graph), changes)
-        }
-        InputKind::Distances => {
-            let neighbors = nearest_entries(&matrix, &name)?;
-            (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
-        }
+    let (body, changes) = if input.kind == InputKind::Distances {
+        let neighbors = nearest_entries(&matrix, &name)?;
+        (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
+    } else {
+        let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
+        (Body::Graph(graph), changes)
     };
     Ok(Dataset {
         name,
         n_rows: n,
         body,
         features: Vec::new(),
-        labels: None,
+        sparse: None,
+        labels,
         ids: None,
         changes,
         is_on_disk: false,
+    })
+}
+
+/// The rows of a sparse matrix as points.
+pub fn sparse_points(matrix: SparseMatrix, name: &str) -> Outcome<SparsePoints> {
+    if matrix.n_columns == 0 {
+        return Err(Failure::Input(format!("{name}: no row has an entry")));
+    }
+    SparsePoints::new(matrix.n_columns, matrix.offsets, matrix.columns, matrix.values).map_err(|error| {
+        match error {
+            LibraryError::NotFinite { row, column, value } => Failure::Input(format!(
+                "{name}: the value in row {row} and column {column} (counted from 0) is {value}; sparse points have no \
+                 missing values: replace it, or leave the entry out"
+            )),
+            other => of_matrix(other, name),
+        }
     })
 }
 

@@ -5,10 +5,10 @@ use taugraph::memory::{MemoryEstimate, Scratch, ScratchTable};
 use taugraph::points::{self, PreparationParams};
 use taugraph::progress::Run;
 use taugraph::robust::{self, RowSize};
-use taugraph_io::{ScratchFolder, Source, extent};
+use taugraph_io::ScratchFolder;
 
 use crate::args::{FeaturesPlace, InputArgs};
-use crate::dataset::with_options;
+use crate::dataset::known_extent;
 use crate::failure::{Failure, Outcome};
 use crate::settings::{InputKind, InputSettings, Settings};
 
@@ -100,11 +100,6 @@ impl Features {
     }
 }
 
-/// Rows and features, where the file says so at once.
-fn known_extent(input: &InputSettings) -> Outcome<Option<(usize, usize)>> {
-    with_options(input, |options| Ok(extent(&Source::new(&input.file), options)?))
-}
-
 fn peak_of_preparation(n: usize, d: usize, params: &PreparationParams, on_disk: bool) -> (&'static str, u64) {
     let (stage, bytes) = points::memory_estimate(n, d, params, on_disk).peak();
     let raw = if on_disk { 0 } else { 8 * (n as u64).saturating_mul(d as u64) };
@@ -112,14 +107,18 @@ fn peak_of_preparation(n: usize, d: usize, params: &PreparationParams, on_disk: 
 }
 
 fn peak_of_graph(n: usize, d: usize, settings: &Settings, on_disk: bool) -> (&'static str, u64) {
-    let row = match settings.preparation.pca {
+    let graph = robust::memory_estimate(n, prepared_row(d, settings, on_disk), &settings.graph);
+    let preparation = peak_of_preparation(n, d, &settings.preparation(), on_disk);
+    MemoryEstimate { stages: vec![preparation, graph.peak()] }.peak()
+}
+
+/// A row of `d` features after its preparation. Principal components are in memory in any case.
+pub fn prepared_row(d: usize, settings: &Settings, on_disk: bool) -> RowSize {
+    match settings.preparation().pca {
         Some(components) => RowSize::Columns(components.min(d)),
         None if on_disk => RowSize::Outside(d),
         None => RowSize::Columns(d),
-    };
-    let graph = robust::memory_estimate(n, row, &settings.graph);
-    let preparation = peak_of_preparation(n, d, &settings.preparation, on_disk);
-    MemoryEstimate { stages: vec![preparation, graph.peak()] }.peak()
+    }
 }
 
 /// A refusal for want of memory, with the advice to keep the features on disk where that would help.

@@ -6,10 +6,13 @@ mod commands;
 mod dataset;
 mod failure;
 mod features;
+mod model_file;
+mod new_rows;
 mod pipeline;
 mod progress;
 mod report;
 mod settings;
+mod work_folder;
 
 use std::panic::{catch_unwind, set_hook};
 use std::process::ExitCode;
@@ -56,6 +59,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Cluster(args) => commands::cluster(args),
         Command::Graph(args) => commands::graph(args),
         Command::Propagate(args) => commands::propagate(args),
+        Command::Predict(args) => commands::predict(args),
         Command::Evaluate(args) => commands::evaluate(args),
         Command::Generate(args) => commands::generate(args),
         Command::Compare(args) => commands::compare(args),

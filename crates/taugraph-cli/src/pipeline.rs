@@ -1,15 +1,16 @@
 //! The stages of the library in the order in which a command needs them.
 
-use taugraph::cluster::{Clustering, Stability, StabilityParams, spectral_clustering, stability};
+use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
+use taugraph::error::Error;
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
-use taugraph::points::{ColumnModel, prepare};
+use taugraph::points::{ColumnModel, PreparationRule, prepare, prepare_sparse};
 use taugraph::progress::Run;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{RobustGraph, RowSize, robust_graph};
 
 use crate::dataset::{Body, Dataset, Values, of_points};
 use crate::failure::{Failure, Outcome};
-use crate::features::with_advice;
+use crate::features::{prepared_row, with_advice};
 use crate::settings::Settings;
 
 /// A graph and where it comes from.
@@ -23,7 +24,7 @@ pub enum Built {
 /// A robust graph, and what was done to the points before.
 pub struct Robust {
     pub graph: RobustGraph,
-    /// `None` for precomputed distances.
+    /// `None` for sparse points and for precomputed distances.
     pub preparation: Option<Prepared>,
 }
 
@@ -62,22 +63,62 @@ impl Built {
     }
 }
 
-/// Makes the graph; the raw points are given back to the system on the way.
-pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<Built> {
+/// Refuses a clustering of points that will not fit, before anything is computed.
+pub fn refuse_if_too_large(dataset: &Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<()> {
+    let row = match &dataset.body {
+        Body::Points(_) => prepared_row(dataset.features.len(), settings, dataset.is_on_disk),
+        Body::Sparse(points) => RowSize::of_sparse(points),
+        // Those that are given already are checked stage by stage.
+        Body::Distances(_) | Body::Graph(_) => return Ok(()),
+    };
+    let refused = cluster::refuse_if_too_large(dataset.n_rows, row, &settings.graph, &settings.cluster, run);
+    Ok(refused.map_err(|error| advise(error, dataset, settings))?)
+}
+
+/// A refusal for want of memory says if the disk would help.
+fn advise(error: Error, dataset: &Dataset, settings: &Settings) -> Error {
+    let may_be_on_disk = !dataset.is_on_disk && !dataset.features.is_empty();
+    match may_be_on_disk {
+        true => with_advice(error, (dataset.n_rows, dataset.features.len()), settings),
+        false => error,
+    }
+}
+
+/// The points of a graph, and how they were prepared: what a model needs beside the graph.
+pub struct GraphPoints {
+    pub space: Space,
+    pub rule: PreparationRule,
+}
+
+/// Makes the graph; raw and prepared points are given back to the system on the way. Settles what the settings leave to the
+/// input.
+pub fn build_graph(dataset: &mut Dataset, settings: &mut Settings, run: &Run<'_>) -> Outcome<Built> {
+    Ok(build_graph_and_points(dataset, settings, run)?.0)
+}
+
+/// The same, and the prepared points if the dataset has any.
+pub fn build_graph_and_points(
+    dataset: &mut Dataset,
+    settings: &mut Settings,
+    run: &Run<'_>,
+) -> Outcome<(Built, Option<GraphPoints>)> {
+    settings.settle(dataset.sparse.is_some());
     let params = settings.graph.clone().check()?;
     let body = std::mem::replace(&mut dataset.body, Body::Points(Values::Memory(Vec::new())));
-    let extent = (dataset.n_rows, dataset.features.len());
-    let advise = |error| match dataset.is_on_disk {
-        true => error,
-        false => with_advice(error, extent, settings),
-    };
+    let mut rule = None;
     let (space, preparation) = match body {
-        Body::Graph(graph) => return Ok(Built::Given(graph)),
+        Body::Graph(graph) => return Ok((Built::Given(graph), None)),
         Body::Distances(space) => (space, None),
+        Body::Sparse(points) => {
+            let points = prepare_sparse(points, &settings.preparation())?;
+            let space = Space::from_sparse(points, settings.metric());
+            (space.map_err(|error| of_points(error, dataset))?, None)
+        }
         Body::Points(values) => {
-            let found = prepare(&values, dataset.features.len(), &settings.preparation, run)
-                .map_err(|error| of_points(advise(error), dataset))?;
+            let found = prepare(&values, dataset.features.len(), &settings.preparation(), run)
+                .map_err(|error| of_points(advise(error, dataset, settings), dataset))?;
             drop(values);
+            rule = Some(found.rule());
             let names = |columns: &[usize]| {
                 columns.iter().map(|&column| dataset.features[column].clone()).collect::<Vec<_>>()
             };
@@ -88,16 +129,17 @@ pub fn build_graph(dataset: &mut Dataset, settings: &Settings, run: &Run<'_>) ->
                 kept: found.columns,
                 pca_share: found.pca.as_ref().map(|pca| pca.explained()),
             };
-            let space = Space::from_points_with(found.points, settings.metric, run.scratch)
+            let space = Space::from_points_with(found.points, settings.metric(), run.scratch)
                 .map_err(|error| of_points(error, dataset))?;
             (space, Some(prepared))
         }
     };
     let graph = robust_graph(&space, &params, run).map_err(|error| match preparation {
-        Some(_) => advise(error),
+        Some(_) => advise(error, dataset, settings),
         None => error,
     })?;
-    Ok(Built::Robust(Box::new(Robust { graph, preparation })))
+    let points = rule.map(|rule| GraphPoints { space, rule });
+    Ok((Built::Robust(Box::new(Robust { graph, preparation })), points))
 }
 
 /// Clusters the graph and, if asked, measures how stable that is.

@@ -19,6 +19,7 @@ use taugraph_io::Output;
 use crate::args::RunArgs;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
+use crate::features::prepared_row;
 use crate::pipeline::{Built, Robust};
 use crate::settings::Settings;
 
@@ -151,9 +152,10 @@ impl Report<'_> {
     }
 
     fn warn_of_input(&self, warnings: &mut Vec<String>) {
-        let of_points = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
-        let prepares = self.settings.preparation != PreparationParams::default();
-        if !of_points && (prepares || self.settings.metric != Metric::default()) {
+        let of_table = self.built.robust().is_some_and(|robust| robust.preparation.is_some());
+        let of_points = of_table || self.dataset.sparse.is_some();
+        let prepares = self.settings.preparation() != PreparationParams::default();
+        if !of_points && (prepares || self.settings.metric() != Metric::default()) {
             warnings.push("preparation and metric have no effect on a given graph or given distances".into());
         }
         if self.built.robust().is_none() && self.settings.graph != Preset::default().params() {
@@ -162,7 +164,7 @@ impl Report<'_> {
         let is_label = |name: &&String| {
             ["label", "labels", "class", "cluster", "target", "y"].contains(&name.to_lowercase().as_str())
         };
-        if let (true, Some(name)) = (of_points, self.dataset.features.iter().find(is_label)) {
+        if let (true, Some(name)) = (of_table, self.dataset.features.iter().find(is_label)) {
             warnings.push(format!(
                 "'{name}' is used as a feature; --label-column {name} or --drop {name} keeps it out"
             ));
@@ -230,9 +232,18 @@ impl Report<'_> {
 
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         let dataset = self.dataset;
-        match dataset.features.len() {
-            0 => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
-            d => {
+        match (dataset.features.len(), dataset.sparse) {
+            (_, Some(size)) => writeln!(
+                text,
+                "{}: {} rows, {} columns, {} entries, {} distance",
+                dataset.name,
+                grouped(dataset.n_rows),
+                grouped(size.n_columns),
+                grouped(size.n_entries),
+                self.settings.metric().name()
+            )?,
+            (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            (d, None) => {
                 let place = if dataset.is_on_disk { " (on disk)" } else { "" };
                 let (name, rows) = (&dataset.name, grouped(dataset.n_rows));
                 writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
@@ -259,6 +270,14 @@ impl Report<'_> {
                         first.0,
                         grouped(last.1),
                         last.0
+                    )?;
+                }
+                if robust.graph.search.sample > 0 {
+                    writeln!(
+                        text,
+                        "search    {:.1} % of the true neighbours found, measured on {} points",
+                        100.0 * robust.graph.search.recall,
+                        robust.graph.search.sample
                     )?;
                 }
                 if let Some(share) = robust.preparation.as_ref().and_then(|prepared| prepared.pca_share) {
@@ -331,6 +350,13 @@ impl Report<'_> {
             "warnings": self.warnings(),
             "seconds": self.seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
         });
+        if let Some(peak) = peak_memory() {
+            all["memory"]["peak_bytes"] = json!(peak);
+        }
+        if let Some(size) = self.dataset.sparse {
+            all["input"]["columns"] = json!(size.n_columns);
+            all["input"]["entries"] = json!(size.n_entries);
+        }
         if let Some(robust) = self.built.robust() {
             self.add_robust(robust, &mut all);
         }
@@ -379,6 +405,16 @@ impl Report<'_> {
                 })).collect::<Vec<_>>(),
             });
         }
+        if robust.preparation.is_some() {
+            let n = self.dataset.n_rows;
+            let row = prepared_row(self.dataset.features.len(), self.settings, self.dataset.is_on_disk);
+            let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
+            let estimate = match self.clusters {
+                Some(_) => taugraph::cluster::whole_run_estimate(n, row, graph, cluster),
+                None => taugraph::robust::memory_estimate(n, row, graph),
+            };
+            all["memory"]["estimated_bytes"] = json!(estimate.peak().1);
+        }
         all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
         all["graph"]["search"] = json!(graph.search);
         all["graph"]["links_are_shortest"] = json!(graph.links_are_shortest);
@@ -422,6 +458,13 @@ fn summary(values: &[f64]) -> Value {
 /// Writes to standard error; where that cannot be written there is nobody to tell.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// The most memory that this process has held, where the system says it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {

@@ -89,7 +89,7 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster asymmetric.mtx", 3, "entry (0, 1) is 0.5 but (1, 0) is 0: the matrix must be symmetric"),
         ("graph asymmetric.mtx", 3, "or --asymmetric mean or larger"),
         ("cluster negative.mtx", 3, "the weight of edge (0, 1) is -0.5"),
-        ("cluster rectangle.mtx", 3, "rectangle.mtx has 2 rows and 3 columns"),
+        ("cluster rectangle.mtx --input graph", 3, "rectangle.mtx has 2 rows and 3 columns"),
         ("cluster none.csv", 3, "none.csv: there is no such file"),
         ("cluster folder", 3, "folder is a folder; give a file"),
         ("cluster cut.npy", 3, "cut.npy is not a readable NPY file: it ends within its header"),

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import scipy.io
 import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
 
 run = json.load(open("run.json"))
 labels = np.array(run["labels"])
@@ -99,3 +100,35 @@ types = pa.table(
 )
 pa.parquet.write_table(types, "types.parquet", store_decimal_as_integer=True)
 print("\n".join(files))
+
+# Sparse points: three topics with words of their own and common ones, in every format and order.
+random = np.random.default_rng(5)
+topics = np.arange(150) % 3
+counts = np.zeros((150, 120))
+for row, topic in enumerate(topics):
+    np.add.at(counts[row], 30 + 30 * topic + random.integers(0, 30, 20), 1)
+    np.add.at(counts[row], random.integers(0, 30, 5), 1)
+np.save("documents.npy", counts)
+documents = sp.csr_matrix(counts)
+print("sparse:")
+for kind in ["csr", "csc", "coo"]:
+    sp.save_npz(f"documents-{kind}.npz", documents.asformat(kind))
+    print(f"documents-{kind}.npz")
+# Entries of a row in any order, with an explicit zero and one in two parts, are the same matrix.
+entries = documents.tocoo()
+order = random.permutation(entries.nnz)
+rows, columns, values = entries.row[order], entries.col[order], entries.data[order]
+empty = np.flatnonzero(counts[0] == 0)[0]
+rows, columns = np.append(rows, [rows[0], 0]), np.append(columns, [columns[0], empty])
+values = np.append(values, [values[0] / 2, 0.0])
+values[0] /= 2
+sp.save_npz("documents-parts.npz", sp.coo_array((values, (rows, columns)), shape=documents.shape))
+print("documents-parts.npz")
+scipy.io.mmwrite("documents.mtx", documents)
+print("documents.mtx")
+dump_svmlight_file(documents, topics, "documents.svm")
+print("documents.svm")
+dump_svmlight_file(documents, topics.astype(float), "documents-one.svm", zero_based=False, comment="words")
+with open("documents-one.svm", "rb") as plain, gzip.open("documents-one.packed", "wb") as out:
+    out.write(plain.read())
+print("documents-one.packed")

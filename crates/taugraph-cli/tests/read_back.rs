@@ -1,4 +1,5 @@
-//! What the program writes is read by numpy, scipy, pandas, pyarrow and polars; what they write is read by the program.
+//! What the program writes is read by numpy, scipy, pandas, pyarrow and polars; what they and scikit-learn write is read by the
+//! program.
 //!
 //! `make test` names the Python with these packages in TAUGRAPH_PYTHON; without it the test says that it skips.
 
@@ -12,7 +13,7 @@ use common::Folder;
 fn python_reads_our_files_and_we_read_its() {
     let Some(python) = std::env::var_os("TAUGRAPH_PYTHON") else {
         eprintln!(
-            "skipped: TAUGRAPH_PYTHON does not name a Python with numpy, scipy, pandas, pyarrow and polars"
+            "skipped: TAUGRAPH_PYTHON does not name a Python with numpy, scipy, scikit-learn, pandas, pyarrow and polars"
         );
         return;
     };
@@ -33,11 +34,23 @@ fn python_reads_our_files_and_we_read_its() {
 
     // The files that the script has written hold the same points, or the same graph.
     let expected = folder.ok("cluster points.csv --drop label --clusters 3");
-    let files: Vec<String> = String::from_utf8(done.stdout).unwrap().lines().map(String::from).collect();
+    let printed = String::from_utf8(done.stdout).unwrap();
+    let (tables, sparse) = printed.split_once("sparse:\n").unwrap();
+    let files: Vec<String> = tables.lines().map(String::from).collect();
     assert_eq!(files.len(), 15, "{files:?}");
     for file in files {
         assert_eq!(folder.ok(&format!("cluster {file} --clusters 3")), expected, "{file}");
     }
+
+    // Sparse points as scipy and scikit-learn write them: all files hold the same.
+    let documents: Vec<&str> = sparse.lines().collect();
+    let dense = folder.ok("cluster documents.npy --metric cosine --standardize none --clusters 3");
+    assert_eq!(documents.len(), 7, "{documents:?}");
+    for file in documents {
+        assert_eq!(folder.ok(&format!("cluster {file} --clusters 3")), dense, "{file}");
+    }
+    let scores = folder.ok("compare documents.svm documents-one.svm");
+    assert!(scores.contains("nmi                1.0"), "{scores}");
 
     folder.ok("info types.parquet --id-column id --json types.json");
     let columns = folder.json("types.json")["columns"].clone();

@@ -13,10 +13,12 @@ use crate::npz::{Archive, write_sparse_npz};
 use crate::output::Output;
 use crate::parquet_table::{read_parquet, write_parquet};
 use crate::source::{Source, open_file};
-use crate::sparse::SparseMatrix;
+use crate::sparse::{LabeledMatrix, SparseMatrix};
+use crate::svmlight::{is_svmlight, read_svmlight};
 use crate::table::{
     Cells, MOST_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
 };
+use crate::tensors::begins_like_tensors;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +27,11 @@ pub enum Contents {
     Table(Table),
     /// A sparse matrix.
     Sparse(SparseMatrix),
+    /// A sparse matrix whose rows have labels.
+    Labeled(LabeledMatrix),
 }
 
-/// Reads a table (CSV and other delimited text, NPY, NPZ, Parquet) or a sparse matrix (scipy's NPZ, MatrixMarket).
+/// Reads a table (CSV and other delimited text, NPY, NPZ, Parquet) or a sparse matrix (scipy's NPZ, MatrixMarket, svmlight).
 pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     let name = source.to_string();
     let mut bytes = source.open()?;
@@ -56,10 +60,32 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         }
         .map(Contents::Table);
     }
+    if begins_like_tensors(start) {
+        let problem = "it holds named arrays (safetensors), as --save-model writes them";
+        return Err(not_a_table(&name, problem.into()));
+    }
     if start.len() > 14 && start[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
         return read_matrix_market(bytes, &name).map(Contents::Sparse);
     }
+    if is_svmlight(start) || is_named_svmlight(source) {
+        return read_svmlight(bytes, &name).map(Contents::Labeled);
+    }
     read_csv(bytes, &name, options).map(Contents::Table)
+}
+
+/// Whether the name says so, where the first lines are broken or have no pairs: the reader tells best what is wrong with them.
+fn is_named_svmlight(source: &Source) -> bool {
+    let Source::File(path) = source else { return false };
+    matches!(inner_extension(path).as_deref(), Some("svm" | "svmlight" | "libsvm"))
+}
+
+/// The extension, `.gz` and `.zst` left aside.
+fn inner_extension(path: &Path) -> Option<String> {
+    let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    match extension(path)?.as_str() {
+        "gz" | "zst" => extension(Path::new(path.file_stem()?)),
+        other => Some(other.to_string()),
+    }
 }
 
 fn rest_of(mut bytes: Box<dyn BufRead + Send>, source: &Source) -> Result<Vec<u8>> {
@@ -190,12 +216,7 @@ impl Format {
         if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
             return Some(Format::Text(b','));
         }
-        let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
-        let inner = match extension(path)?.as_str() {
-            "gz" | "zst" => extension(Path::new(path.file_stem()?))?,
-            other => other.to_string(),
-        };
-        match inner.as_str() {
+        match inner_extension(path)?.as_str() {
             "csv" | "txt" => Some(Format::Text(b',')),
             "tsv" | "tab" => Some(Format::Text(b'\t')),
             "npy" => Some(Format::Npy),
@@ -261,9 +282,23 @@ pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
 
 /// Writes a symmetric matrix, or, for the formats of tables, what `edges` gives.
 pub fn write_graph(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, output: &Output) -> Result<()> {
+    write_entries(matrix, true, edges, output)
+}
+
+/// The same for a matrix of any shape.
+pub fn write_matrix(matrix: &SparseMatrix, edges: impl FnOnce() -> NewTable, output: &Output) -> Result<()> {
+    write_entries(matrix, false, edges, output)
+}
+
+fn write_entries(
+    matrix: &SparseMatrix,
+    is_symmetric: bool,
+    edges: impl FnOnce() -> NewTable,
+    output: &Output,
+) -> Result<()> {
     match Format::of(output) {
         Some(Format::Npz) => output.write(|out| write_sparse_npz(matrix, out)),
-        Some(Format::MatrixMarket) => output.write(|out| write_matrix_market(matrix, true, out)),
+        Some(Format::MatrixMarket) => output.write(|out| write_matrix_market(matrix, is_symmetric, out)),
         Some(Format::Text(_) | Format::Parquet) => write_table(&edges(), output),
         _ => Err(unknown(output, SPARSE_NAMES)),
     }

@@ -4,9 +4,10 @@
 //! and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
 //!
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
-//!   [`SparseMatrix`]; the first bytes tell which;
+//!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes tell which;
 //! - [`read_on_disk`]: NPY and Parquet, the numbers left on disk;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
+//! - [`Tensors`]: named arrays and a text, from and to safetensors;
 //! - [`Output`]: any file written whole or not at all.
 
 mod csv_lines;
@@ -23,11 +24,15 @@ mod output;
 mod parquet_table;
 mod source;
 mod sparse;
+mod svmlight;
 mod table;
+mod tensors;
 
 pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
-pub use format::{Contents, Format, check_graph_output, check_table_output, read, write_graph, write_table};
+pub use format::{
+    Contents, Format, check_graph_output, check_table_output, read, write_graph, write_matrix, write_table,
+};
 pub use mapped::{MappedValues, ScratchFolder, ScratchTable};
 pub use matrix_market::read_matrix_market;
 pub use npy::{Array, read_npy};
@@ -36,5 +41,7 @@ pub use on_disk::{DiskTable, DiskValues, extent, read_on_disk};
 pub use output::{Output, remove_unfinished};
 pub use parquet_table::read_parquet;
 pub use source::Source;
-pub use sparse::SparseMatrix;
+pub use sparse::{LabeledMatrix, SparseMatrix};
+pub use svmlight::read_svmlight;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
+pub use tensors::{Element, Tensor, TensorValues, Tensors};

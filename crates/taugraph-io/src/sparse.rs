@@ -17,6 +17,15 @@ pub struct SparseMatrix {
     pub values: Vec<f64>,
 }
 
+/// A sparse matrix whose rows have labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabeledMatrix {
+    /// Label of each row.
+    pub labels: Vec<String>,
+    /// The rows.
+    pub matrix: SparseMatrix,
+}
+
 impl SparseMatrix {
     /// From entries in any order; those at the same place are added, as scipy does.
     ///
@@ -67,7 +76,8 @@ impl SparseMatrix {
     }
 }
 
-/// A matrix of far more rows than entries is a mistake or an attack on the memory.
+/// A matrix of far more rows than entries is a mistake or an attack on the memory. Columns cost nothing, however many: hashed
+/// features have millions.
 pub(crate) fn check_shape(
     shape: (usize, usize),
     n_entries: usize,
@@ -75,7 +85,7 @@ pub(crate) fn check_shape(
     name: &str,
 ) -> Result<()> {
     let (most, longest) = (u32::MAX as usize - 1, shape.0.max(shape.1));
-    if longest > most || longest > 1_000_000 + 16 * n_entries {
+    if longest > most || shape.0 > 1_000_000 + 16 * n_entries {
         let problem =
             format!("it claims {} × {} cells, but holds only {n_entries} entries", shape.0, shape.1);
         return Err(Error::Malformed { name: name.to_string(), format, problem });
@@ -101,5 +111,7 @@ mod tests {
         assert!(SparseMatrix::from_entries((2, 2), vec![(2, 0, 1.0)], "test", "x").is_err());
         assert!(SparseMatrix::from_entries((1 << 31, 2), vec![(2, 0, 1.0)], "test", "x").is_err());
         assert!(SparseMatrix::from_entries((usize::MAX, 2), vec![], "test", "x").is_err());
+        assert!(SparseMatrix::from_entries((2, usize::MAX), vec![], "test", "x").is_err());
+        assert!(SparseMatrix::from_entries((2, 1 << 31), vec![(1, 5, 1.0)], "test", "x").is_ok());
     }
 }

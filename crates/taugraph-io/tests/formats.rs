@@ -31,7 +31,7 @@ fn texts(path: &Path) -> Vec<Vec<String>> {
 fn table(path: &Path) -> Table {
     match read(&Source::new(path), &ReadOptions::numbers()).unwrap() {
         Contents::Table(table) => table,
-        Contents::Sparse(_) => panic!("no table"),
+        Contents::Sparse(_) | Contents::Labeled(_) => panic!("no table"),
     }
 }
 

@@ -25,6 +25,16 @@ pub fn paired(a: &[f64], b: &[f64], digits: usize) -> String {
     )
 }
 
+/// Correlation of two measurements of the same things; `None` where one of them is the same everywhere.
+pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (center_a, center_b) = (mean(a), mean(b));
+    let product = |x: &[f64], center_x: f64, y: &[f64], center_y: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - center_x) * (y - center_y)).sum()
+    };
+    let spread = (product(a, center_a, a, center_a) * product(b, center_b, b, center_b)).sqrt();
+    (spread > 0.0).then(|| product(a, center_a, b, center_b) / spread)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +42,8 @@ mod tests {
     #[test]
     fn by_hand() {
         assert_eq!((mean(&[1.0, 2.0, 6.0]), deviation(&[1.0, 3.0])), (3.0, 2f64.sqrt()));
+        assert_eq!(correlation(&[1.0, 2.0, 3.0], &[6.0, 4.0, 2.0]), Some(-1.0));
+        assert_eq!(correlation(&[1.0, 2.0], &[5.0, 5.0]), None);
         assert_eq!(paired(&[1.0, 2.0, 3.0], &[0.0, 2.0, 4.0], 2), "+0.00 ± 0.58 | 1 / 1 / 1 |");
     }
 }

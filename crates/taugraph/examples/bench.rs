@@ -1,12 +1,15 @@
-//! Times single stages for scripts/bench.py, which runs the peers on the same data.
+//! Times single stages for scripts/bench.py and scripts/bench_large.py, which run the peers on the same data.
 //!
 //!     bench points FILE SHAPE N SEED          writes n, d, points (f64) and labels (f64) to FILE
 //!     bench neighbors FILE K REPEATS          time of the exact neighbours
-//!     bench search FILE K RECALL REPEATS      time, probes and recall of the approximate neighbours
+//!     bench search FILE K RECALL REPEATS [OUT]
+//!                                             time, probes and recall of the approximate neighbours; OUT gets the ids, K of
+//!                                             each point (f64)
 //!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
 //!     bench autoencoder N RANK BATCH EPOCHS   time of an epoch
-//!     bench cluster FILE PRESET CLUSTERS      time, peak memory and NMI of the whole pipeline
+//!     bench cluster FILE PRESET CLUSTERS [SCALING]
+//!                                             time, peak memory and NMI of the whole pipeline; SCALING is zscore or none
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
 //!     bench labels FILE GRAPH RULE DRAWS      labels from examples; DRAWS has the rows of one draw on each line; GRAPH is
 //!                                             plain, robust or communities
@@ -17,7 +20,7 @@ use std::fs;
 use std::time::Instant;
 
 use taugraph::affinity::{AffinityKind, Similarities};
-use taugraph::cluster::{self, ClusterParams, spectral_clustering};
+use taugraph::cluster::{ClusterParams, spectral_clustering, whole_run_estimate};
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
 use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
@@ -26,11 +29,11 @@ use taugraph::labels::Labels;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{SearchMethod, SearchParams, Space, nearest_neighbors, search_neighbors};
 use taugraph::params::{GraphParams, Preset};
-use taugraph::points::{Points, PreparationParams, prepare, principal_components};
+use taugraph::points::{Points, PreparationParams, Standardize, prepare, principal_components};
 use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
-use taugraph::robust::{RowSize, memory_estimate, robust_graph};
+use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
 
@@ -120,7 +123,7 @@ fn main() -> Outcome {
             println!("seconds {seconds}\nchecksum {checksum}");
             Ok(())
         }
-        ["search", file, k, recall, repeats] => {
+        ["search", file, k, recall, repeats, ref out @ ..] => {
             let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
             let params = SearchParams { method: SearchMethod::Approximate, recall: recall.parse()? };
             let mut last = None;
@@ -128,7 +131,10 @@ fn main() -> Outcome {
                 last = Some(search_neighbors(&space, k.parse()?, &params, &run)?);
                 Ok(())
             })?;
-            let (_, info) = last.expect("at least one repeat");
+            let (found, info) = last.expect("at least one repeat");
+            if let [out] = out {
+                write(out, (0..space.len()).flat_map(|i| found.ids(i)).map(|&id| f64::from(id)))?;
+            }
             println!("seconds {seconds}\nrecall {}\nused {:?}", info.recall, info.used);
             println!("peak_bytes {}", peak_memory());
             Ok(())
@@ -200,15 +206,21 @@ fn main() -> Outcome {
             println!("seconds {}", (time(epochs + 5)? - time(5)?) / epochs as f64);
             Ok(())
         }
-        ["cluster", file, preset, clusters] => {
+        ["cluster", file, preset, clusters, ref scaling @ ..] => {
             let data = read_points(file)?;
             let (n, d) = (data.points.len(), data.points.n_columns());
             let params = preset.parse::<Preset>()?.params().check()?;
+            let standardize = match scaling {
+                [] | ["zscore"] => Standardize::ZScore,
+                ["none"] => Standardize::None,
+                _ => return Err(format!("no scaling is called {scaling:?}").into()),
+            };
+            let preparation = PreparationParams { standardize, ..PreparationParams::default() };
             let before = peak_memory();
             let start = Instant::now();
             let stages = Stages(start);
             let run = run.with_progress(&stages);
-            let prepared = prepare(data.points.values(), d, &PreparationParams::default(), &run)?;
+            let prepared = prepare(data.points.values(), d, &preparation, &run)?;
             let space = Space::from_points(prepared.points, Metric::Euclidean)?;
             let robust = robust_graph(&space, &params, &run)?;
             let graph_seconds = start.elapsed().as_secs_f64();
@@ -216,13 +228,10 @@ fn main() -> Outcome {
             let found = spectral_clustering(&robust.graph, &cluster_params, &run)?;
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
-            let n_edges = robust.graph.n_edges() as u64;
-            let of_graph = memory_estimate(n, RowSize::Columns(d), &params).peak().1;
-            let of_clusters = cluster::memory_estimate(n, n_edges, &cluster_params).peak().1;
+            let estimate = whole_run_estimate(n, RowSize::Columns(d), &params, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
-            // The graph is still there while it is clustered.
-            println!("estimated_bytes {}", of_graph + of_clusters);
+            println!("estimated_bytes {estimate}");
             println!("nmi {}\nari {}", nmi(&data.labels, &labels)?, ari(&data.labels, &labels)?);
             if let Some(embedding) = &found.embedding {
                 println!("applications {}", embedding.info.applications);

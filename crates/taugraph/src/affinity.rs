@@ -22,7 +22,7 @@ pub enum AffinityKind {
 impl AffinityKind {
     /// The number in exp(−·), from the squared distance and the inverse scales.
     #[inline]
-    fn exponent(self, squared_distance: f64, inverse_a: f64, inverse_b: f64) -> f64 {
+    pub(crate) fn exponent(self, squared_distance: f64, inverse_a: f64, inverse_b: f64) -> f64 {
         match self {
             AffinityKind::SquaredDistance => squared_distance * inverse_a * inverse_b,
             AffinityKind::PlainDistance => squared_distance.sqrt() * inverse_a * inverse_b,

@@ -23,6 +23,15 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Euclidean => "euclidean",
+            Metric::Manhattan => "manhattan",
+            Metric::Cosine => "cosine",
+        }
+    }
+
     /// Distance of two rows. For [`Metric::Cosine`] both must have length 1.
     ///
     /// This function defines every distance of the product: searches may filter by faster formulas, but what

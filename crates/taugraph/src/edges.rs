@@ -211,6 +211,32 @@ impl Edges {
         rows.into_par_iter().with_min_len(16).for_each(|(i, row)| work(i, self.upper(i), row));
     }
 
+    /// The same with the nodes in an order of the caller's, which must name each once; what follows one another there is worked
+    /// on together.
+    pub(crate) fn for_each_row_in_order<T: Send>(
+        &self,
+        order: &[u32],
+        values: &mut [T],
+        width: usize,
+        work: impl Fn(usize, std::ops::Range<usize>, &mut [T]) + Sync,
+    ) {
+        let mut rest = values;
+        let mut rows: Vec<Option<&mut [T]>> = Vec::with_capacity(self.n_nodes());
+        for i in 0..self.n_nodes() {
+            let (row, tail) = rest.split_at_mut(self.upper(i).len() * width);
+            rest = tail;
+            rows.push(Some(row));
+        }
+        let mut ordered: Vec<(u32, &mut [T])> =
+            order.iter().map(|&i| (i, rows[i as usize].take().expect("each node is named once"))).collect();
+        drop(rows);
+        ordered.par_chunks_mut(128).for_each(|rows| {
+            for (i, row) in rows {
+                work(*i as usize, self.upper(*i as usize), row);
+            }
+        });
+    }
+
     /// Bytes held by `n_edges` edges on `n_nodes` nodes.
     pub(crate) fn bytes(n_nodes: u64, n_edges: u64) -> u64 {
         16 * (n_nodes + 1) + 16 * n_edges

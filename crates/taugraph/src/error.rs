@@ -177,6 +177,18 @@ pub enum Error {
         /// What to do instead.
         advice: &'static str,
     },
+    /// A new point whose distances overflow.
+    #[error("new point {row} is too far from everything for its distances to be numbers")]
+    TooRemote {
+        /// Its row.
+        row: usize,
+    },
+    /// A stage needs the points, but distances or neighbours were given.
+    #[error("{stage} needs the points themselves, but only distances between them were given")]
+    NeedsPoints {
+        /// The stage.
+        stage: &'static str,
+    },
     /// A similarity or a loss became NaN or infinite.
     #[error(
         "training{} diverged in iteration {iteration}; lower the learning rate, or use another optimiser",
@@ -233,6 +245,25 @@ pub enum Error {
     Disconnected {
         /// Components found.
         components: usize,
+    },
+    /// An array that was kept is not what belongs there.
+    #[error("array '{name}': {problem}")]
+    BadArray {
+        /// Name of the array.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A model of another library.
+    #[error(
+        "the model has version {found}, but this taugraph reads versions 1 to {newest}{}",
+        if found > newest { "; use a newer one" } else { "" }
+    )]
+    ModelVersion {
+        /// Its version.
+        found: u32,
+        /// The newest that is read.
+        newest: u32,
     },
     /// The run would need more memory than there is.
     #[error(

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Deref;
 
+use crate::arrays::Arrays;
+use crate::checkpoint::Keep;
 use crate::error::{Error, Result};
 
 /// A label for each point: ids 0, 1, … below [`Labels::n_classes`]. Reads as a slice of ids.
@@ -53,6 +55,21 @@ impl Labels {
         let mut sizes = vec![0; self.n_classes];
         self.ids.iter().for_each(|&id| sizes[id as usize] += 1);
         sizes
+    }
+}
+
+impl Keep for Labels {
+    fn to_arrays(&self) -> Arrays<'_> {
+        let mut arrays = Arrays::new();
+        arrays.put("labels", None, &self.ids[..]);
+        arrays.put("n_classes", None, vec![self.n_classes as u64]);
+        arrays
+    }
+
+    fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
+        let shape = arrays.shape("labels")?.to_vec();
+        let n_classes = arrays.take::<u64>("n_classes", &[1])?[0] as usize;
+        Labels::new(arrays.take("labels", &shape)?, n_classes)
     }
 }
 

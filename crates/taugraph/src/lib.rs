@@ -17,9 +17,10 @@
 //! 9. [`graph`] and [`links`]: the sparse graph, its components and how they are joined;
 //! 10. [`spectral`]: eigenpairs and embedding;
 //! 11. [`cluster`]: clusters, their number and their stability;
-//! 12. [`propagate`]: labels from a few examples.
+//! 12. [`propagate`]: labels from a few examples;
+//! 13. [`model`]: new points placed into all of that.
 //!
-//! Beside them stand [`labels`], [`metrics`] and [`generators`], below them [`random`], [`progress`], [`memory`] and [`error`].
+//! Beside them stand [`labels`], [`metrics`], [`generators`] and [`arrays`] (what is kept of a result), below them [`random`], [`progress`], [`memory`] and [`error`].
 //!
 //! ```
 //! use taugraph::cluster::{ClusterParams, spectral_clustering};
@@ -48,11 +49,13 @@
 //! # Current limitations
 //!
 //! Neighbours are exact: time grows with n² beyond six columns (50,000 × 10 takes seconds, a million hours). The
-//! trained estimators take time n² for each epoch. New points get labels
-//! ([`propagate::induct`]), but cannot be placed into an existing graph or clustering yet.
+//! trained estimators take time n² for each epoch. New points are placed one by one among the known ones
+//! ([`model::Model::place`]): they found no clusters of their own.
 
 pub mod affinity;
+pub mod arrays;
 pub mod baselines;
+pub mod checkpoint;
 pub mod cluster;
 mod dense;
 pub mod distance;
@@ -65,6 +68,7 @@ mod linear;
 pub mod links;
 pub mod memory;
 pub mod metrics;
+pub mod model;
 pub mod neighbors;
 pub mod params;
 pub mod points;

@@ -2,6 +2,8 @@
 //! and still see how weakly the pieces hang together.
 
 use crate::affinity::{AffinityKind, local_affinity};
+use crate::arrays::Arrays;
+use crate::checkpoint::Keep;
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
@@ -34,6 +36,36 @@ pub struct Linked {
     pub links: Vec<Link>,
     /// Whether every link surely is the shortest way out of its component; see [`link_components`].
     pub are_shortest: bool,
+}
+
+impl Keep for Linked {
+    fn to_arrays(&self) -> Arrays<'_> {
+        let mut arrays = Arrays::new();
+        arrays.put("offsets", None, self.graph.offsets());
+        arrays.put("ids", None, self.graph.ids());
+        arrays.put("weights", None, self.graph.weights());
+        let ends = self.links.iter().flat_map(|link| [link.i, link.j]).collect::<Vec<_>>();
+        arrays.put("link_ends", Some(2), ends);
+        arrays.put("link_weights", None, self.links.iter().map(|link| link.weight).collect::<Vec<_>>());
+        arrays.put("are_shortest", None, vec![u64::from(self.are_shortest)]);
+        arrays
+    }
+
+    fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
+        let (offsets, entries) = (arrays.shape("offsets")?.to_vec(), arrays.shape("ids")?.to_vec());
+        let graph = SparseGraph::new(
+            arrays.take("offsets", &offsets)?,
+            arrays.take("ids", &entries)?,
+            arrays.take("weights", &entries)?,
+        )?;
+        let shape = arrays.shape("link_weights")?.to_vec();
+        let weights = arrays.take_finite("link_weights", &shape)?;
+        let ends = arrays.take_ids("link_ends", &[weights.len(), 2], graph.n_nodes())?;
+        let pairs = ends.chunks_exact(2).zip(weights);
+        let links = pairs.map(|(ends, weight)| Link { i: ends[0], j: ends[1], weight }).collect();
+        let are_shortest = arrays.take::<u64>("are_shortest", &[1])?[0] == 1;
+        Ok(Linked { graph, links, are_shortest })
+    }
 }
 
 /// Joins the components by their shortest outside distances, in Borůvka rounds; weight 1e-3·max(w, 1e-3) with w the

@@ -51,6 +51,23 @@ pub enum FinalAffinity {
     },
 }
 
+impl FinalAffinity {
+    /// The weight of an edge, from its locally scaled affinity, its persistence and its probability.
+    pub(crate) fn weight(self, affinity: f64, persistence: f64, probability: f64) -> f64 {
+        match self {
+            FinalAffinity::Plain => affinity,
+            FinalAffinity::Masked => {
+                if persistence > 0.0 {
+                    affinity
+                } else {
+                    0.0
+                }
+            }
+            FinalAffinity::Weighted { power, floor } => (affinity * probability.powf(power)).max(floor),
+        }
+    }
+}
+
 /// What becomes of a graph in several pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(

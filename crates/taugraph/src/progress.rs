@@ -2,6 +2,7 @@
 //!
 //! The library itself prints nothing. A front end implements [`Progress`] and hands it over in a [`Run`].
 
+use crate::checkpoint::{Checkpoints, Keep};
 use crate::error::{Error, Result};
 use crate::memory::{self, Scratch};
 
@@ -40,6 +41,8 @@ pub struct Run<'a> {
     pub progress: &'a dyn Progress,
     /// Bytes that the run may allocate; `None` means no limit is known and nothing is refused.
     pub memory_limit: Option<u64>,
+    /// Who keeps finished stages.
+    pub checkpoints: Option<&'a dyn Checkpoints>,
     /// Where tables as large as the points are kept; `None` keeps them in memory. The results are the same to the bit.
     pub scratch: Option<&'a dyn Scratch>,
 }
@@ -57,7 +60,8 @@ impl std::fmt::Debug for Run<'_> {
 impl Run<'static> {
     /// A silent run with `seed`, limited to the memory that the system has available now.
     pub fn new(seed: u64) -> Self {
-        Self { seed, progress: &Silent, memory_limit: memory::available(), scratch: None }
+        let memory_limit = memory::available();
+        Self { seed, progress: &Silent, memory_limit, checkpoints: None, scratch: None }
     }
 }
 
@@ -68,6 +72,19 @@ impl<'a> Run<'a> {
         'a: 'b,
     {
         Run { progress, ..self }
+    }
+
+    /// The same run with someone who keeps its finished stages.
+    pub fn with_checkpoints<'b>(self, checkpoints: &'b dyn Checkpoints) -> Run<'b>
+    where
+        'a: 'b,
+    {
+        Run { checkpoints: Some(checkpoints), ..self }
+    }
+
+    /// The same run without keeping anything: for stages that are repeated.
+    pub(crate) fn without_checkpoints(self) -> Self {
+        Run { checkpoints: None, ..self }
     }
 
     /// The same run with room for large tables outside memory.
@@ -93,6 +110,24 @@ impl<'a> Run<'a> {
         self.check()?;
         self.progress.stage(name, total);
         Ok(())
+    }
+
+    /// What was kept of a stage if it `fits` this run, or what `compute` gives, which is then kept.
+    pub(crate) fn kept<T: Keep>(
+        &self,
+        stage: &str,
+        fits: impl Fn(&T) -> bool,
+        compute: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let Some(keeper) = self.checkpoints else { return compute() };
+        let known =
+            keeper.load(stage).and_then(|arrays| T::from_arrays(arrays).ok()).filter(|known| fits(known));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let computed = compute()?;
+        keeper.save(stage, &computed.to_arrays());
+        Ok(computed)
     }
 
     /// An error if the run was cancelled.

@@ -7,10 +7,10 @@ use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{NeighborGraph, SearchInfo, Space, TREE_COLUMNS, search_neighbors};
-use crate::params::{CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents};
-use crate::points::Duplicates;
+use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
+use crate::points::{Duplicates, SparsePoints};
 use crate::progress::Run;
-use crate::quantile::{ProblemSize, Training};
+use crate::quantile::{ProblemSize, Quantiles, Training};
 use crate::scale::{FirstScale, LocalScales, first_scales};
 use crate::stochastic::{StochasticGraph, robust_scales};
 
@@ -19,6 +19,8 @@ use crate::stochastic::{StochasticGraph, robust_scales};
 pub struct RobustGraph {
     /// Which rows share a node.
     pub duplicates: Duplicates,
+    /// The nearest neighbours of each node, as many as the stages needed.
+    pub neighbors: NeighborGraph,
     /// First local scale of each node.
     pub first_scales: LocalScales,
     /// Robust local scale of each node.
@@ -108,7 +110,12 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     )?;
     let (distinct, duplicates) = space.distinct(run)?;
     let distinct = distinct.as_ref();
-    let (neighbors, search) = search_neighbors(distinct, params.n_neighbors(), &params.search, run)?;
+    let k = params.n_neighbors();
+    let (neighbors, search) = run.kept(
+        "neighbours",
+        |(graph, _): &(NeighborGraph, SearchInfo)| (graph.len(), graph.k()) == (distinct.len(), k),
+        || search_neighbors(distinct, k, &params.search, run),
+    )?;
     check_distances(&neighbors)?;
     let scale = of_nodes(&params.first_scale, &duplicates)?;
     let first = first_scales(&neighbors, &scale, params.scale_floor)?;
@@ -122,7 +129,11 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     };
     let distances = edge_distances(distinct, &edges);
     let similarities = Similarities::new(distinct, &neighbors, &first, params.affinity, &edges, &distances);
-    let quantiles = params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run)?;
+    let quantiles = run.kept(
+        "quantiles",
+        |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
+        || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
+    )?;
     drop(similarities);
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
@@ -132,11 +143,17 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     let linked = match params.link_components {
         LinkComponents::No => Linked { graph: unlinked, links: Vec::new(), are_shortest: true },
         LinkComponents::Weakly => {
-            link_components(unlinked, distinct, &scales, params.affinity, &params.search, run)?
+            let n = unlinked.n_nodes();
+            run.kept(
+                "graph",
+                |kept: &Linked| kept.graph.n_nodes() == n,
+                || link_components(unlinked, distinct, &scales, params.affinity, &params.search, run),
+            )?
         }
     };
     Ok(RobustGraph {
         duplicates,
+        neighbors,
         first_scales: first,
         scales,
         stochastic,
@@ -181,33 +198,36 @@ fn final_affinity(
 ) -> Result<SparseGraph> {
     let edges = stochastic.edges();
     let mut weights = local_affinity(params.affinity, scales, edges, distances);
-    match params.final_affinity {
-        FinalAffinity::Plain => {}
-        FinalAffinity::Masked => {
-            let absent = weights
-                .iter_mut()
-                .zip(stochastic.persistence())
-                .filter(|(_, persistence)| **persistence <= 0.0);
-            absent.for_each(|(weight, _)| *weight = 0.0);
-        }
-        FinalAffinity::Weighted { power, floor } => {
-            let of_edges = weights.iter_mut().zip(stochastic.probabilities());
-            of_edges.for_each(|(weight, p)| *weight = (*weight * p.powf(power)).max(floor));
-        }
-    }
+    let of_edges = weights.iter_mut().zip(stochastic.persistence()).zip(stochastic.probabilities());
+    of_edges.for_each(|((weight, &persistence), &p)| {
+        *weight = params.final_affinity.weight(*weight, persistence, p);
+    });
     SparseGraph::from_edges(edges, &weights)
 }
 
 /// What a row of the input holds, as far as it decides how much memory a run takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowSize {
-    /// A row of a table in memory, of so many columns.
+    /// A row of a dense table in memory, of so many columns.
     Columns(usize),
-    /// A row of a table outside memory, in a run with a scratch: tables as large as the points are all there.
+    /// The same outside memory, in a run with a scratch: tables as large as the points are all there.
     Outside(usize),
+    /// A row of sparse points.
+    Entries {
+        /// Entries of a row, on average.
+        mean: f64,
+        /// Entries of the longest row.
+        longest: usize,
+    },
 }
 
 impl RowSize {
+    /// The rows of sparse points.
+    pub fn of_sparse(points: &SparsePoints) -> Self {
+        let mean = points.n_entries() as f64 / points.len() as f64;
+        RowSize::Entries { mean, longest: points.longest_row() }
+    }
+
     /// Distances and neighbours have no rows of their own.
     fn of(space: &Space, run: &Run<'_>) -> Self {
         match space {
@@ -215,43 +235,66 @@ impl RowSize {
                 RowSize::Outside(space.points().n_columns())
             }
             Space::Points(space) => RowSize::Columns(space.points().n_columns()),
+            Space::Sparse(space) => Self::of_sparse(space.points()),
             Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0),
         }
     }
 
-    /// Bytes of `n` such points with their distinct copy, and of finding `k` neighbours of each.
-    fn bytes(self, n: u64, k: u64) -> [u64; 2] {
-        let (RowSize::Columns(d) | RowSize::Outside(d)) = self;
-        let d = d as u64;
+    /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbours of each.
+    fn bytes(self, n: u64, k: u64) -> [u64; 3] {
         // Norms, ids and order of the points, and the centres of their cells; neighbours that wait for their place.
-        let beside = 32 * n + n * d / 16 + 12 * n * k;
+        let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
             // A tree has a copy of its points and a box for a few of them.
-            _ if d <= TREE_COLUMNS as u64 => [16 * n * d, 12 * n * d + beside],
-            // The panels.
-            RowSize::Columns(_) => [16 * n * d, 4 * n * d + beside],
-            RowSize::Outside(_) => [0, beside],
+            RowSize::Columns(d) | RowSize::Outside(d) if d <= TREE_COLUMNS => {
+                let d = d as u64;
+                [16 * n * d, 32 * n, 12 * n * d + beside(d)]
+            }
+            // The packed points.
+            RowSize::Columns(d) => [16 * n * d as u64, 32 * n, 4 * n * d as u64 + beside(d as u64)],
+            RowSize::Outside(d) => [0, 32 * n, beside(d as u64)],
+            RowSize::Entries { mean, longest } => {
+                let entries = (n as f64 * mean).ceil() as u64 + 1;
+                // Columns and values; offsets and norms.
+                let points = 12 * entries + 16 * n;
+                // The points by columns, of which there are no more than entries, with two counters for each; lists of ids.
+                let by_columns = 28 * entries + 32 * n;
+                // The columns of a block of queries, in every thread.
+                let blocks = (1 << 10) * longest as u64 * rayon::current_num_threads() as u64;
+                [2 * points, 128 * n, by_columns + blocks]
+            }
         }
     }
 }
 
-/// What the run will hold at each stage, for `n` rows of a size.
-///
+/// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
+pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
+    let n_edges = most_edges(n as u64, params);
+    let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;
+    (n_edges, neighbors + Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
+}
+
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
+fn most_edges(n: u64, params: &GraphParams) -> u64 {
+    match params.candidates {
+        CandidatePairs::All => n * n.saturating_sub(1) / 2,
+        // No more neighbours than points, whatever is asked for.
+        CandidatePairs::Neighbors { k, .. } => n * (k as u64).min(n),
+    }
+}
+
+/// What the run will hold at each stage, for `n` rows of a size; an estimate from above.
 pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
     // No more neighbours than points, whatever is asked for.
     let k = (params.n_neighbors() as u64).min(n);
-    let [rows, searching] = row.bytes(n, k);
-    let (n_edges, pairs_in_work) = match params.candidates {
-        CandidatePairs::All => (n * n.saturating_sub(1) / 2, 0),
-        CandidatePairs::Neighbors { k, .. } => (n * (k as u64).min(n), 8 * n * (k as u64).min(n)),
-    };
+    let [rows, hashing, searching] = row.bytes(n, k);
+    let n_edges = most_edges(n, params);
+    let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
     // Tiles, packed blocks and stacks of the threads.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
     // The points, their distinct copy and the map from rows to nodes.
     let points = workspace + rows + 8 * n;
-    let hashing = 64 * n;
     let neighbors = 12 * n * k;
     let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
     let similarities = 8 * n_edges + 16 * n;

@@ -36,13 +36,15 @@ impl FirstScale {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocalScales {
     values: Vec<f64>,
+    /// No scale measured by the same rule is below this; 0 for scales that were given.
+    least: f64,
 }
 
 impl LocalScales {
     /// Checks scales that the user brings.
     pub fn new(values: Vec<f64>) -> Result<Self> {
         match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
-            None => Ok(Self { values }),
+            None => Ok(Self { values, least: 0.0 }),
             Some(row) => Err(Error::Parameter {
                 name: "local scale",
                 value: format!("{} at row {row}", values[row]),
@@ -58,14 +60,28 @@ impl LocalScales {
     pub(crate) fn with_floor(mut values: Vec<f64>, floor: f64) -> Self {
         let mut positive: Vec<f64> = values.iter().copied().filter(|&value| value > 0.0).collect();
         if positive.is_empty() {
-            return Self { values: vec![1.0; values.len()] };
+            return Self { values: vec![1.0; values.len()], least: 1.0 };
         }
         positive.par_sort_unstable_by(f64::total_cmp);
         // A floor of 0 still leaves no scale at 0.
         let least =
             (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
         values.par_iter_mut().for_each(|value| *value = value.max(least));
-        Self { values }
+        Self { values, least }
+    }
+
+    /// Scales that were kept, and the least that another one may be.
+    pub(crate) fn restored(values: Vec<f64>, least: f64) -> Result<Self> {
+        let scales = Self::new(values)?;
+        let rule = "must be finite, at least 0 and below no scale";
+        let fits = least >= 0.0 && scales.values.iter().all(|&value| value >= least);
+        require(fits, "least scale", least, rule)?;
+        Ok(Self { least, ..scales })
+    }
+
+    /// No scale measured by the same rule is below this; 0 for scales that were given.
+    pub(crate) fn least(&self) -> f64 {
+        self.least
     }
 
     /// The scales.

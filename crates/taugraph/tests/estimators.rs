@@ -6,13 +6,16 @@ use taugraph::edges::{Edges, Symmetrize};
 use taugraph::error::Error;
 use taugraph::generators::{SpiralDensity, two_spirals};
 use taugraph::neighbors::{NeighborGraph, Space, nearest_neighbors};
+use taugraph::params::{CandidatePairs, GraphParams, Preset};
+use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     Activation, AutoEncoder, Biases, Certain, Community, DecoderWeights, Estimator, Factorization, Identity,
     Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic,
-    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, Together, crossing_rate,
+    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, Together, TrainingPairs, crossing_rate,
 };
+use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
 
 /// Spirals, their neighbours and scales; candidates are chosen by each test.
@@ -56,6 +59,10 @@ impl Problem {
     }
 }
 
+const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
+/// More non-edges than there are.
+const EVERY: TrainingPairs = TrainingPairs::Sampled { per_edge: 1e6 };
+
 fn quick_net() -> AutoEncoder {
     AutoEncoder { hidden: vec![12], max_epochs: 30, ..AutoEncoder::default() }
 }
@@ -96,7 +103,17 @@ fn every_estimator() -> Vec<Estimator> {
         Estimator::AutoEncoder(AutoEncoder { weight_decay: 1e-3, code_sparsity: 1e-3, ..net() }),
         Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..net() }),
         Estimator::AutoEncoder(AutoEncoder { max_epochs: 30, ..AutoEncoder::linear(12) }),
-        Estimator::Factorization(Factorization { rank: 12, ..Default::default() }),
+        Estimator::Factorization(Factorization { rank: 12, pairs: TrainingPairs::All, ..Default::default() }),
+        Estimator::Factorization(Factorization { rank: 12, pairs: SAMPLED, ..Default::default() }),
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder {
+            pairs: SAMPLED,
+            optimizer: Optimizer::Lbfgs { memory: 6 },
+            ..net()
+        }),
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, hidden: vec![20, 8], ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, non_crossing: NonCrossing::Joint, ..net() }),
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, max_epochs: 30, ..AutoEncoder::linear(12) }),
         Estimator::Overlap(Overlap { pool: 10 }),
         Estimator::Community(Community::default()),
         together(),
@@ -241,9 +258,136 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
         let refused = problem.estimate(&problem.all(), &Estimator::AutoEncoder(bad.clone()), &taus);
         assert!(matches!(refused, Err(Error::Parameter { .. })), "{bad:?}");
     }
+    let negative = TrainingPairs::Sampled { per_edge: -1.0 };
+    let refused = Estimator::AutoEncoder(AutoEncoder { pairs: negative, ..quick_net() });
+    assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
+    let refused = Estimator::Factorization(Factorization { pairs: negative, ..Default::default() });
+    assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
     for bad in
         [Factorization { rank: 0, ..Default::default() }, Factorization { kappa: -1.0, ..Default::default() }]
     {
         assert!(problem.estimate(&problem.all(), &Estimator::Factorization(bad), &taus).is_err());
     }
+}
+
+/// The dense training is the oracle of the sampled one, from the first weights to the reconstructions.
+#[test]
+fn with_every_non_edge_sampled_training_is_the_dense_one() {
+    let problem = Problem::new(60);
+    let taus = Taus::new(vec![0.3, 0.7]).unwrap();
+    let short = || AutoEncoder { max_epochs: 4, ..quick_net() };
+    let nets = [
+        short(),
+        AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 5 }, ..short() },
+        AutoEncoder { hidden: vec![16, 6], ..short() },
+        AutoEncoder { non_crossing: NonCrossing::Joint, ..short() },
+        AutoEncoder { max_epochs: 4, ..AutoEncoder::linear(8) },
+    ];
+    let mut cases: Vec<[Estimator; 2]> = Vec::new();
+    for net in nets {
+        let with = |pairs| Estimator::AutoEncoder(AutoEncoder { pairs, ..net.clone() });
+        cases.push([with(TrainingPairs::All), with(EVERY)]);
+    }
+    let with = |pairs| {
+        Estimator::Factorization(Factorization { rank: 8, max_iterations: 5, pairs, ..Default::default() })
+    };
+    cases.push([with(TrainingPairs::All), with(EVERY)]);
+    for [dense, sampled] in cases {
+        let (dense, _) = problem.estimate(&problem.sparse(), &dense, &taus).unwrap();
+        let (all_sampled, _) = problem.estimate(&problem.sparse(), &sampled, &taus).unwrap();
+        // Rounding is all that differs; training magnifies it a little.
+        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-8 * a.abs().max(1.0);
+        for (dense, sampled) in dense.training.iter().zip(&all_sampled.training) {
+            assert_eq!(dense.losses.len(), sampled.losses.len());
+            assert!(dense.losses.iter().zip(&sampled.losses).all(close), "{dense:?} and {sampled:?}");
+        }
+        let (dense, all_sampled) = (dense.reconstructions.unwrap(), all_sampled.reconstructions.unwrap());
+        assert!(dense.iter().zip(&all_sampled).all(close), "{sampled:?}");
+    }
+}
+
+#[test]
+fn samples_follow_the_seed() {
+    let problem = Problem::new(120);
+    let taus = Taus::new(vec![0.5]).unwrap();
+    let edges = problem.sparse();
+    let distances = edges.map(|_, i, j| problem.space.distance(i as usize, j as usize));
+    let kind = AffinityKind::SquaredDistance;
+    let similarities =
+        Similarities::new(&problem.space, &problem.neighbors, &problem.scales, kind, &edges, &distances);
+    for estimator in [
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
+        Estimator::Factorization(Factorization { rank: 12, pairs: SAMPLED, ..Default::default() }),
+    ] {
+        let of = |seed| {
+            let made = estimator.as_dyn().estimate(&similarities, &taus, 0.2, &Run::new(seed)).unwrap();
+            made.reconstructions.unwrap()
+        };
+        assert_eq!(of(1), of(1), "{estimator:?}");
+        assert_ne!(of(1), of(2), "{estimator:?}");
+    }
+}
+
+/// Two points, three points, points without any candidate, and candidates that leave no non-edge.
+#[test]
+fn sampled_training_takes_the_smallest_inputs() {
+    let taus = Taus::new(vec![0.5]).unwrap();
+    for n in [2, 3, 6] {
+        let points = Points::new((0..n).map(|i| f64::from(i * i)).collect(), 1).unwrap();
+        let space = Space::from_points(points, Metric::Euclidean).unwrap();
+        let neighbors = nearest_neighbors(&space, 1, &Run::new(0)).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(1), 0.25).unwrap();
+        let problem = Problem { space, neighbors, scales };
+        let some = Edges::from_neighbors(&problem.neighbors, 1, Symmetrize::Union);
+        let none = Edges::from_pairs(n as usize, []).unwrap();
+        for edges in [problem.all(), some, none] {
+            for estimator in [
+                Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
+                Estimator::Factorization(Factorization { pairs: SAMPLED, ..Default::default() }),
+            ] {
+                let (quantiles, _) = problem.estimate(&edges, &estimator, &taus).unwrap();
+                let values = quantiles.reconstructions.unwrap();
+                assert_eq!(values.len(), edges.len());
+                assert!(values.iter().all(|value| value.is_finite()), "{n} points: {estimator:?}");
+            }
+        }
+    }
+}
+
+/// Copies are nodes no more when the training begins.
+#[test]
+fn duplicates_do_not_reach_sampled_training() {
+    let once = two_spirals(60, SpiralDensity::UniformAngle, 4).unwrap().points;
+    let twice = Points::new([once.values(), once.values()].concat(), 2).unwrap();
+    let candidates = CandidatePairs::Neighbors { k: 10, symmetrize: Symmetrize::Union };
+    for estimator in [
+        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
+        Estimator::Factorization(Factorization { pairs: SAMPLED, ..Default::default() }),
+    ] {
+        let params = GraphParams { candidates, estimator, ..Preset::Robust.params() }.check().unwrap();
+        let of = |points: &Points| {
+            let space = Space::from_points(points.clone(), Metric::Euclidean).unwrap();
+            robust_graph(&space, &params, &Run::new(1)).unwrap()
+        };
+        assert_eq!(of(&once).graph, of(&twice).graph);
+    }
+}
+
+/// Small inputs and complete ones are trained on all pairs; a sample is drawn where it is a small part.
+#[test]
+fn the_automatic_choice_is_the_cheaper_one() {
+    let taus = Taus::new(vec![0.5]).unwrap();
+    let of = |problem: &Problem, edges: &Edges, pairs| {
+        let net = AutoEncoder { pairs, max_epochs: 2, ..quick_net() };
+        problem.estimate(edges, &Estimator::AutoEncoder(net), &taus).unwrap().0
+    };
+    let small = Problem::new(80);
+    for edges in [small.all(), small.sparse()] {
+        let (automatic, all) =
+            (of(&small, &edges, TrainingPairs::Automatic), of(&small, &edges, TrainingPairs::All));
+        assert_eq!(automatic, all);
+    }
+    let large = Problem::new(3000);
+    let edges = large.sparse();
+    assert_eq!(of(&large, &edges, TrainingPairs::Automatic), of(&large, &edges, SAMPLED));
 }

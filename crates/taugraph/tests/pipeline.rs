@@ -14,7 +14,7 @@ use taugraph::graph::SparseGraph;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, LinkComponents, Preset};
-use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::points::{Points, PreparationParams, SparsePoints, prepare};
 use taugraph::progress::{Progress, Run};
 use taugraph::random::{Stage, Stream};
 use taugraph::robust::{RobustGraph, RowEdge, RowSize, memory_estimate, robust_graph};
@@ -325,6 +325,31 @@ fn too_little_memory_is_said_before_anything_is_allocated() {
         spectral_clustering(&graph, &ClusterParams::exactly(5), &run),
         Err(Error::Memory { .. })
     ));
+}
+
+/// Entries count, and not columns.
+#[test]
+fn memory_of_sparse_points_follows_their_entries() {
+    let points = |n_columns: u32, per_row: u32| {
+        let columns = (0..5000).flat_map(|_| (0..per_row).map(|t| t * (n_columns / per_row))).collect();
+        let offsets = (0..=5000).map(|row| row * u64::from(per_row)).collect();
+        let values = random_values(5000, per_row as usize, 3);
+        SparsePoints::new(n_columns as usize, offsets, columns, values).unwrap()
+    };
+    let params = Preset::Robust.params().check().unwrap();
+    let needed = |points: &SparsePoints| {
+        let bytes = memory_estimate(5000, RowSize::of_sparse(points), &params).peak().1;
+        let space = Space::from_sparse(points.clone(), Metric::Cosine).unwrap();
+        let run = Run::new(0).with_memory_limit(Some(bytes - 1));
+        assert!(
+            matches!(robust_graph(&space, &params, &run), Err(Error::Memory { needed, .. }) if needed == bytes)
+        );
+        bytes
+    };
+    let few = needed(&points(100, 10));
+    assert_eq!(needed(&points(4_000_000_000, 10)), few);
+    // Points and distinct copy, columns and values of each entry.
+    assert!(needed(&points(1000, 100)) >= few + 2 * 12 * 5000 * 90);
 }
 
 /// Cancels after some number of questions, and counts the steps reported.

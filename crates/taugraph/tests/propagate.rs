@@ -10,8 +10,7 @@ use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::propagate::{
-    Examples, Hold, InductParams, Priors, PropagateParams, Propagation, Rule, Solver, Trials, evaluate,
-    induct, propagate,
+    Examples, Hold, Priors, PropagateParams, Propagation, Rule, Solver, Trials, evaluate, propagate,
 };
 use taugraph::robust::robust_graph;
 
@@ -279,32 +278,6 @@ fn trials_agree_with_the_exact_expectation() {
     let refused =
         evaluate(&graph, &rows, &three.labels, &with(Rule::Harmonic), Trials::AllPairs, &Run::new(0));
     assert!(refused.is_err());
-}
-
-/// New points of the same moons get the label of their moon; known points get what they have.
-#[test]
-fn new_points_get_the_labels_of_their_neighbours() {
-    let data = moons(400, 0.05, 1).unwrap();
-    let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
-    let robust = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap();
-    let spread = propagate(&robust.graph, &one_each(&data), &with(Rule::Harmonic), &Run::new(0)).unwrap();
-    let Space::Points(known) = &space else { panic!("points were given") };
-    let label = |new: &Points| {
-        induct(known, &robust.scales, &spread, new, &InductParams::default(), &Run::new(0)).unwrap()
-    };
-    let same = label(&data.points);
-    assert_eq!(same.labels, spread.labels);
-    assert_eq!(same.probabilities, spread.probabilities);
-    let fresh = moons(300, 0.05, 2).unwrap();
-    let found = label(&fresh.points);
-    let given: Vec<u32> = found.labels.iter().map(|label| label.unwrap()).collect();
-    assert!(accuracy(&fresh.labels, &given).unwrap() > 0.99);
-    assert!(found.probabilities.chunks_exact(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
-    // However far away, there are neighbours; too few columns are an error.
-    let far = label(&Points::new(vec![1e6, -1e6], 2).unwrap());
-    assert!(far.labels[0].is_some() && far.probabilities.iter().all(|p| p.is_finite()));
-    let narrow = Points::new(vec![1.0], 1).unwrap();
-    assert!(induct(known, &robust.scales, &spread, &narrow, &InductParams::default(), &Run::new(0)).is_err());
 }
 
 /// Against sorting all distances, for every metric.

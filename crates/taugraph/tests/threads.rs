@@ -3,11 +3,14 @@
 use taugraph::cluster::{ClusterParams, StabilityParams, spectral_clustering, stability};
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, two_spirals, uneven_blobs};
-use taugraph::neighbors::Space;
+use taugraph::neighbors::{SearchMethod, SearchParams, Space, UsedSearch};
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
-use taugraph::points::{PreparationParams, prepare};
+use taugraph::points::{PreparationParams, SparsePoints, prepare};
 use taugraph::progress::Run;
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap};
+use taugraph::quantile::{
+    AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap, Taus, TrainingPairs,
+};
+use taugraph::random::{Stage, Stream};
 use taugraph::robust::robust_graph;
 use taugraph::spectral::{EigenParams, EigenSolver, SolverChoice};
 
@@ -19,7 +22,7 @@ fn all_bits(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver:
     let space = Space::from_points(prepared.points, Metric::Euclidean).unwrap();
     let params = params.clone().check().unwrap();
     let robust = robust_graph(&space, &params, &run).unwrap();
-    let eigen = EigenParams { solver, ..EigenParams::default() };
+    let eigen = EigenParams { solver, ..EigenParams::for_space() };
     let cluster_params = ClusterParams { eigen, ..ClusterParams::exactly(clusters) };
     let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
     let draws = StabilityParams { draws: 2 };
@@ -56,6 +59,18 @@ fn assert_same_on_all_threads(
     }
 }
 
+/// Cells, probes and samples, links between large groups, and pairs that are good enough for their space.
+#[test]
+fn approximate_neighbours() {
+    let data = uneven_blobs(5000, 8, 6, 3).unwrap();
+    let search = SearchParams { method: SearchMethod::Approximate, recall: 0.95 };
+    let params = GraphParams { search, ..Preset::Robust.params() };
+    let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
+    let graph = robust_graph(&space, &params.clone().check().unwrap(), &Run::new(11)).unwrap();
+    assert!(matches!(graph.search.used, UsedSearch::Cells { .. }), "{:?}", graph.search);
+    assert_same_on_all_threads(&data, &params, 6, SolverChoice::Automatic);
+}
+
 #[test]
 fn presets_on_spirals() {
     let clean = two_spirals(240, SpiralDensity::UniformAngle, 5).unwrap();
@@ -74,6 +89,7 @@ fn trained_estimators() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 6).unwrap();
     let short = AutoEncoder { max_epochs: 6, ..AutoEncoder::default() };
     let sparse = Preset::Robust.params().candidates;
+    let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     for (estimator, candidates) in [
         (
             Estimator::AutoEncoder(AutoEncoder {
@@ -88,7 +104,25 @@ fn trained_estimators() {
             CandidatePairs::All,
         ),
         (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), CandidatePairs::All),
-        (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), sparse),
+        (Estimator::Factorization(Factorization { rank: 10, pairs: sampled, ..Default::default() }), sparse),
+        (Estimator::AutoEncoder(AutoEncoder { pairs: sampled, ..short.clone() }), sparse),
+        (
+            Estimator::AutoEncoder(AutoEncoder {
+                pairs: sampled,
+                hidden: vec![24, 8],
+                optimizer: Optimizer::Lbfgs { memory: 5 },
+                ..short.clone()
+            }),
+            sparse,
+        ),
+        (
+            Estimator::AutoEncoder(AutoEncoder {
+                pairs: sampled,
+                non_crossing: NonCrossing::Joint,
+                ..short.clone()
+            }),
+            sparse,
+        ),
         (Estimator::Community(Community::default()), sparse),
         (Estimator::Overlap(Overlap { pool: 12 }), sparse),
     ] {
@@ -110,6 +144,21 @@ fn large_enough_for_every_parallel_path() {
         2,
         SolverChoice::Only(EigenSolver::ShiftInvert),
     );
+}
+
+/// More rows than a batch, more nodes than a piece, vectors longer than a chunk.
+#[test]
+fn sampled_training_in_many_pieces() {
+    let blobs = uneven_blobs(3000, 5, 4, 7).unwrap();
+    let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
+    let taus = Taus::new(vec![0.3, 0.7]).unwrap();
+    for estimator in [
+        Estimator::AutoEncoder(AutoEncoder { pairs: sampled, max_epochs: 3, ..AutoEncoder::default() }),
+        Estimator::Factorization(Factorization { pairs: sampled, max_iterations: 4, ..Default::default() }),
+    ] {
+        let params = GraphParams { estimator, taus: taus.clone(), ..Preset::Robust.params() };
+        assert_same_on_all_threads(&blobs, &params, 4, SolverChoice::Automatic);
+    }
 }
 
 /// Preparation with principal components, and every kind of space.
@@ -143,4 +192,38 @@ fn other_spaces() {
     };
     let one = on(1);
     assert!(on(2) == one && on(4) == one);
+}
+
+/// Several pieces of work and tiles of the sparse search; rare columns leave the graph in pieces, which are linked.
+#[test]
+fn sparse_points() {
+    let n = 9000;
+    let mut draws = Stream::new(3, Stage::Generator).at(0, 0);
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in 0..n {
+        let own = 400 * (row % 5);
+        let mut of_row: Vec<u32> = (0..12).map(|_| (own + draws.below(400)) as u32).collect();
+        of_row.sort_unstable();
+        of_row.dedup();
+        values.extend(of_row.iter().map(|_| 0.5 + draws.uniform()));
+        columns.extend(of_row);
+        offsets.push(values.len() as u64);
+    }
+    let points = SparsePoints::new(2000, offsets, columns, values).unwrap();
+    let params = Preset::Robust.params().check().unwrap();
+    for metric in [Metric::Cosine, Metric::Euclidean] {
+        let space = Space::from_sparse(points.clone(), metric).unwrap();
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let robust = pool.install(|| robust_graph(&space, &params, &Run::new(4)).unwrap());
+            let mut bits: Vec<u64> = robust.graph.ids().iter().map(|&id| u64::from(id)).collect();
+            bits.extend(robust.graph.weights().iter().map(|weight| weight.to_bits()));
+            bits.extend(robust.distances.iter().map(|distance| distance.to_bits()));
+            (bits, robust.links.len())
+        };
+        let one = on(1);
+        // Rows without a common word are equally far by the cosine; by Euclid's distance short rows are close to all.
+        assert!(metric == Metric::Euclidean || one.1 >= 4, "{} links", one.1);
+        assert!(on(2) == one && on(4) == one, "{metric:?}");
+    }
 }

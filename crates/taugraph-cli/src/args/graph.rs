@@ -82,6 +82,16 @@ pub enum OptimizerName {
     Lbfgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PairsName {
+    /// All pairs where that is quick, else sampled
+    Automatic,
+    /// All pairs (the time of an epoch grows with N²)
+    All,
+    /// Candidates and sampled non-edges; see --non-edges
+    Sampled,
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
@@ -185,6 +195,12 @@ pub struct GraphArgs {
     /// Trained estimators: width of the quadratic part of the Huber loss
     #[arg(long, help_heading = "Quantiles", hide_short_help = true)]
     pub kappa: Option<f64>,
+    /// Trained estimators: pairs they learn from
+    #[arg(long, value_name = "PAIRS", value_enum, help_heading = "Quantiles", hide_short_help = true)]
+    pub training_pairs: Option<PairsName>,
+    /// Sampled training pairs: non-edges for each edge
+    #[arg(long, value_name = "N", help_heading = "Quantiles", hide_short_help = true)]
+    pub non_edges: Option<f64>,
     /// Auto-encoder: loss
     #[arg(long, value_enum, help_heading = "Quantiles", hide_short_help = true)]
     pub loss: Option<LossName>,

@@ -24,7 +24,7 @@ pub enum FeaturesPlace {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// The table or graph; - is standard input
+    /// The table, sparse points or graph; - is standard input
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Column of true labels: kept out of the features, used for scoring
@@ -39,7 +39,7 @@ pub struct InputArgs {
     /// Use only these columns as features
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', hide_short_help = true)]
     pub columns: Option<Vec<String>>,
-    /// What the file holds; 'auto' takes tables as points and sparse matrices as graphs
+    /// What the file holds; 'auto' takes tables as points, square sparse matrices as graphs and others as points
     #[arg(long, value_parser = one_of::<InputKind>(&["auto", "points", "graph", "distances"]), hide_short_help = true)]
     pub input: Option<InputKind>,
     /// Delimiter of a text table: one character, or 'tab' [default: found]
@@ -61,8 +61,8 @@ pub struct InputArgs {
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub scratch: Option<PathBuf>,
 
-    /// How columns are brought to a common scale
-    #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "none"]), help_heading = "Preparation")]
+    /// How columns are brought to a common scale [default: zscore; none for sparse points, which take only none and max-abs]
+    #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "max-abs", "none"]), help_heading = "Preparation")]
     pub standardize: Option<Standardize>,
     /// Keep only this many principal components
     #[arg(long, value_name = "D", help_heading = "Preparation")]
@@ -70,12 +70,12 @@ pub struct InputArgs {
     /// Missing cells: fill with the median of the column, or refuse them
     #[arg(long, value_parser = one_of::<Missing>(&["median", "error"]), help_heading = "Preparation")]
     pub missing: Option<Missing>,
-    /// Distance between rows
+    /// Distance between rows [default: euclidean; cosine for sparse points, which take these two]
     #[arg(long, value_parser = one_of::<Metric>(&["euclidean", "manhattan", "cosine"]), help_heading = "Preparation", hide_short_help = true)]
     pub metric: Option<Metric>,
 }
 
-fn delimiter(text: &str) -> Result<char, String> {
+pub(super) fn delimiter(text: &str) -> Result<char, String> {
     match text {
         "tab" | "\\t" => Ok('\t'),
         _ => match text.chars().collect::<Vec<_>>()[..] {

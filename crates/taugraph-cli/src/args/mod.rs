@@ -6,19 +6,21 @@ mod datasets;
 mod graph;
 mod input;
 mod paper;
+mod predict;
 mod propagate;
 mod run;
 
 pub use cluster::ClusterArgs;
 pub use datasets::{DatasetsArgs, DatasetsCommand, FetchArgs};
 pub use graph::{
-    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
+    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
     RobustScaleName,
 };
 pub use input::{FeaturesPlace, InputArgs};
 pub use paper::{PaperCommand, PaperPart};
+pub use predict::PredictCommand;
 pub use propagate::{PropagateArgs, RuleName};
-pub use run::RunArgs;
+pub use run::{ResumeArgs, RunArgs};
 
 use std::path::PathBuf;
 
@@ -45,13 +47,15 @@ pub enum Command {
     Graph(Box<GraphCommand>),
     /// Label all rows from a few that are labelled
     Propagate(Box<PropagateCommand>),
+    /// Place new rows into a model that cluster or propagate saved
+    Predict(Box<PredictCommand>),
     /// Try how well labels spread from one example of each class
     Evaluate(Box<EvaluateCommand>),
     /// Make points with known groups
     Generate(GenerateArgs),
     /// Compare two labelings
     Compare(CompareArgs),
-    /// Say what would be read from a file
+    /// Say what would be read from a file, or what a model is
     Info(Box<InfoArgs>),
     /// The sets of the paper: list, describe and fetch them
     Datasets(DatasetsArgs),
@@ -81,8 +85,8 @@ pub struct DemoArgs {
 
 /// Cluster the rows of a table, or the nodes of a graph.
 ///
-/// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs from scipy's .npz and MatrixMarket. Labels go to standard
-/// output as CSV, or to --output.
+/// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs and sparse points from scipy's .npz and MatrixMarket, sparse
+/// points from svmlight. Labels go to standard output as CSV, or to --output.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
 pub struct ClusterCommand {
@@ -98,8 +102,13 @@ pub struct ClusterCommand {
     /// Spectral embedding of each row
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub embedding: Option<PathBuf>,
+    /// Model for taugraph predict, as .safetensors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub save_model: Option<PathBuf>,
     #[command(flatten)]
     pub also: GraphOutputs,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -122,6 +131,8 @@ pub struct GraphCommand {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub scales: Option<PathBuf>,
     #[command(flatten)]
+    pub resume: ResumeArgs,
+    #[command(flatten)]
     pub run: RunArgs,
 }
 
@@ -141,6 +152,11 @@ pub struct PropagateCommand {
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Model for taugraph predict, as .safetensors
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub save_model: Option<PathBuf>,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -162,6 +178,8 @@ pub struct EvaluateCommand {
     /// Two classes: every pair of examples, the exact expectation
     #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
     pub all_pairs_of_examples: bool,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -253,7 +271,7 @@ pub struct CompareArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory.
+/// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory; or what a model is.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct InfoArgs {

@@ -27,7 +27,16 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-fn threads(text: &str) -> Result<usize, String> {
+/// For commands that can go on after an interruption.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Run")]
+pub struct ResumeArgs {
+    /// Keep finished stages in this folder: the same command goes on from there after it was interrupted or killed
+    #[arg(long, value_name = "FOLDER", hide_short_help = true)]
+    pub checkpoints: Option<PathBuf>,
+}
+
+pub(super) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads @ 1..=1024) => Ok(threads),
         _ => Err("a number between 1 and 1024 is needed".into()),
@@ -35,7 +44,7 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 /// 500M, 4G, 1.5g or plain bytes.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let lower = lower.trim_end_matches('b').trim_end_matches('i');
     let (number, unit) = match lower.char_indices().last() {

@@ -3,14 +3,16 @@
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
-    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, text_of,
-    use_threads, with_ids, write_rows_graph, write_scales,
+    check_model_output, is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy,
+    refuse_two_on_stdout, text_of, use_threads, with_advice, with_ids, work_folder, write_rows_graph,
+    write_scales,
 };
 use crate::args::ClusterCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
-use crate::pipeline::{build_graph, cluster_graph};
+use crate::model_file;
+use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
@@ -23,7 +25,8 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     check_outputs(args, &settings.input)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
     let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
     let run = features.place(run);
 
@@ -33,8 +36,12 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));
     }
-    let built = build_graph(&mut dataset, &settings, &run)?;
-    let (clustering, stability) = cluster_graph(&built, &settings, &run)?;
+    check_model_output(args.save_model.as_deref(), &dataset.body)?;
+    refuse_if_too_large(&dataset, &settings, &run)?;
+    let (built, points) = with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
+    // A model needs the points, nothing else does.
+    let points = points.filter(|_| args.save_model.is_some());
+    let (clustering, stability) = with_advice(cluster_graph(&built, &settings, &run), &folder)?;
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
         (Some(_), None) => {
@@ -67,9 +74,17 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     if let Some(path) = &args.also.graph_file {
         write_rows_graph(&built, &Output::new(path))?;
     }
+    if let (Some(path), Some(robust), Some(points)) = (&args.save_model, built.robust(), &points) {
+        let model = model_file::model_of(robust, points, &settings)?.with_clusters(
+            &robust.graph,
+            &clustering,
+            &settings.cluster,
+        )?;
+        model_file::save(&model, "cluster", &settings, &dataset.features, &[], &Output::new(path))?;
+    }
     let scores = match &dataset.labels {
-        Some(truth) => Scores::new(truth, &labels)?,
-        None => None,
+        Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
+        _ => None,
     };
     let seconds = terminal.finish();
     let report = Report {
@@ -98,6 +113,7 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
             ("--embedding", args.embedding.as_deref()),
             ("--scales", args.also.scales.as_deref()),
             ("--graph", args.also.graph_file.as_deref()),
+            ("--save-model", args.save_model.as_deref()),
         ],
     )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
@@ -107,6 +123,7 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
         ("--embedding", is_stdout(args.embedding.as_deref())),
         ("--scales", is_stdout(args.also.scales.as_deref())),
         ("--graph", is_stdout(args.also.graph_file.as_deref())),
+        ("--save-model", is_stdout(args.save_model.as_deref())),
     ])?;
     for path in [&args.output, &args.embedding, &args.also.scales].into_iter().flatten() {
         check_table_output(&Output::new(path))?;

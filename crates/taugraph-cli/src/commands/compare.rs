@@ -63,6 +63,13 @@ fn read_labels(path: &Path, column: Option<&str>, usual: &[&str]) -> Outcome<Vec
         Contents::Sparse(_) => {
             Err(Failure::Input(format!("{name} is a sparse matrix, not a table of labels")))
         }
+        Contents::Labeled(found) => match column {
+            None | Some("label") => Ok(found.labels),
+            Some(column) => {
+                let column = column.to_string();
+                Err(FileError::UnknownColumn { name, column, known: "'label'".into() }.into())
+            }
+        },
         Contents::Table(table) => {
             let texts = table.columns.into_iter().find_map(|column| match column.cells {
                 taugraph_io::Cells::Texts(texts) => Some(texts),

@@ -6,7 +6,7 @@ use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
 use taugraph_io::Output;
 
 use super::propagate::{walk_json, walk_text};
-use super::{is_stdout, new_run, refuse_shared_files, use_threads};
+use super::{is_stdout, keeping, new_run, refuse_shared_files, use_threads, with_advice, work_folder};
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
@@ -21,7 +21,7 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     settings.apply_propagate(&args.propagate)?;
-    let spread = &settings.propagate;
+    let spread = settings.propagate.clone();
     if spread.labels_file.is_some() || spread.priors.is_some() || spread.sizes.is_some() {
         let message = "evaluate draws its own examples: leave out --labels-file, --priors and --sizes";
         return Err(Failure::Usage(message.into()));
@@ -32,7 +32,8 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     }
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
     let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
     let run = features.place(run);
 
@@ -40,7 +41,8 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let mut dataset = read_dataset(&settings.input, &features)?;
     let Some(names) = dataset.labels.clone() else {
         return Err(Failure::Usage(
-            "the true labels are needed: name their column with --label-column".into(),
+            "the true labels are needed: name their column with --label-column, or give a svmlight file"
+                .into(),
         ));
     };
     if let Some(row) = names.iter().position(|name| is_missing(name)) {
@@ -52,7 +54,7 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
         return Err(Failure::Input(message));
     }
     let (labels, classes) = Labels::from_names(&names);
-    let built = build_graph(&mut dataset, &settings, &run)?;
+    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
     let rows: Vec<u32> = (0..built.graph().n_nodes() as u32).collect();
     let node_of_row = built.of_rows(&rows);
     let params = PropagateParams {

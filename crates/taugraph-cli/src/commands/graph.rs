@@ -3,8 +3,8 @@
 use taugraph_io::{Output, check_graph_output, check_table_output};
 
 use super::{
-    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, text_of,
-    use_threads, write_rows_graph, write_scales,
+    is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout,
+    text_of, use_threads, with_advice, work_folder, write_rows_graph, write_scales,
 };
 use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
@@ -44,7 +44,8 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     }
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
     let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
     let run = features.place(run);
 
@@ -54,7 +55,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
         return Err(Failure::Input(message));
     }
-    let built = build_graph(&mut dataset, &settings, &run)?;
+    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
     run.stage("write", None)?;
     if edges_on_stdout || args.output.is_some() {
         write_rows_graph(&built, &output(args.output.as_deref()))?;

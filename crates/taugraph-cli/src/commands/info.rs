@@ -9,12 +9,14 @@ use taugraph::memory;
 use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
-use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table};
+use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, Tensors};
 
+use super::predict::{describe, description};
 use crate::args::InfoArgs;
-use crate::dataset::{read_contents, read_disk_table};
+use crate::dataset::{holds_points, read_contents, read_disk_table, sparse_points};
 use crate::failure::Outcome;
 use crate::features::Features;
+use crate::model_file::load;
 use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 
@@ -29,19 +31,23 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
-    let name = Source::new(&settings.input.file).to_string();
+    let source = Source::new(&settings.input.file);
+    let name = source.to_string();
     let run = Run::new(0);
     let features = Features::of_preparation(&args.input, &settings, &FOR_COPIES, run.memory_limit)?;
     let run = features.place(run);
-    let (text, value) = match read_disk_table(&settings.input, &features) {
-        Some(read) => {
-            let DiskTable { table, values } = read?;
-            of_table(&name, &table, values.as_ref(), &settings, &run)?
-        }
-        None => match read_contents(&settings.input)? {
-            Contents::Sparse(matrix) => of_sparse(&name, &matrix),
+    let (text, value) = if let Some(read) = read_disk_table(&settings.input, &features) {
+        let DiskTable { table, values } = read?;
+        of_table(&name, &table, values.as_ref(), &settings, &run)?
+    } else if Tensors::are_in(&source)? {
+        let (header, model) = load(&source)?;
+        (description(&settings.input.file, &header, &model), describe(&header, &model))
+    } else {
+        match read_contents(&settings.input)? {
+            Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,
+            Contents::Labeled(found) => of_sparse(&name, found.matrix, Some(found.labels), &settings)?,
             Contents::Table(table) => of_table(&name, &table, &table.values, &settings, &run)?,
-        },
+        }
     };
     match &args.json {
         Some(path) => write_json(&value, path),
@@ -49,15 +55,89 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     }
 }
 
-fn of_sparse(name: &str, matrix: &SparseMatrix) -> (String, Value) {
+fn of_sparse(
+    name: &str,
+    matrix: SparseMatrix,
+    labels: Option<Vec<String>>,
+    settings: &Settings,
+) -> Outcome<(String, Value)> {
     let (rows, columns, entries) = (matrix.n_rows, matrix.n_columns, matrix.values.len());
-    let text = format!(
+    let mut text = format!(
         "{name}: sparse matrix, {} × {}, {} entries\n",
         grouped(rows),
         grouped(columns),
         grouped(entries)
     );
-    (text, json!({ "name": name, "kind": "sparse", "rows": rows, "columns": columns, "entries": entries }))
+    let mut value =
+        json!({ "name": name, "kind": "sparse", "rows": rows, "columns": columns, "entries": entries });
+    if let Some(labels) = &labels {
+        let classes = different(labels);
+        let _ = writeln!(text, "labels: {} different values", grouped(classes));
+        value["labels"] = json!(classes);
+    }
+    if holds_points(&matrix, labels.is_some(), settings.input.kind) {
+        let points = sparse_points(matrix, name)?;
+        let empty_rows = (0..rows).filter(|&row| points.n_entries_of(row) == 0).count();
+        let duplicates = Duplicates::of_sparse(&points).n_copies();
+        let (memory_text, memory) = memory_needed(rows, RowSize::of_sparse(&points), settings);
+        let used = points.n_used_columns();
+        let _ = writeln!(
+            text,
+            "taken as points: {} rows are all zero, {} columns occur, the longest row has {} entries",
+            grouped(empty_rows),
+            grouped(used),
+            grouped(points.longest_row())
+        );
+        let _ = write!(text, "{}{memory_text}", copies_text(duplicates));
+        value["taken_as"] = json!("points");
+        value["zero_rows"] = json!(empty_rows);
+        value["used_columns"] = json!(used);
+        value["longest_row"] = json!(points.longest_row());
+        value["duplicates"] = json!(duplicates);
+        value["memory"] = memory;
+    }
+    Ok((text, value))
+}
+
+fn copies_text(copies: usize) -> String {
+    format!("{} rows are copies of an earlier one (they share a node)\n", grouped(copies))
+}
+
+fn different(texts: &[String]) -> usize {
+    let mut distinct: Vec<&String> = texts.iter().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct.len()
+}
+
+/// The most that graph and clustering together may need.
+fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value) {
+    let params = &settings.graph;
+    let (stage, graph_bytes) = memory_estimate(n, row, params).peak();
+    let candidates = match params.candidates {
+        taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
+        taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
+    };
+    let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
+    let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    // Only dense points can be on disk.
+    let on_disk = match row {
+        RowSize::Columns(d) => Some(memory_estimate(n, RowSize::Outside(d), params).peak().1 + cluster_bytes),
+        _ => None,
+    };
+    let text = format!(
+        "memory: at most {} with preset {}{}{}\n",
+        human_bytes(needed),
+        settings.preset,
+        on_disk.map_or(String::new(), |bytes| format!(", {} with the features on disk", human_bytes(bytes))),
+        available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
+    );
+    let mut value =
+        json!({ "preset": settings.preset, "bytes": needed, "stage": stage, "available": available });
+    if let Some(bytes) = on_disk {
+        value["bytes_with_features_on_disk"] = json!(bytes);
+    }
+    (text, value)
 }
 
 /// One line about a column.
@@ -95,10 +175,7 @@ fn lines(table: &Table, values: &[f64]) -> Vec<Line> {
             Cells::Texts(texts) => {
                 line.kind = "text";
                 line.missing = texts.iter().filter(|text| is_missing(text)).count();
-                let mut distinct: Vec<&String> = texts.iter().collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                line.note = format!("{} different values", grouped(distinct.len()));
+                line.note = format!("{} different values", grouped(different(texts)));
             }
             Cells::NotNumbers(place, cell) => {
                 line.kind = "text";
@@ -122,29 +199,13 @@ fn of_table(
     let lines = lines(table, values);
     let (n, d) = (table.n_rows, table.n_numbers);
     let duplicates = duplicates(table, values, run)?;
-    let params = &settings.graph;
-    let (stage, graph_bytes) = memory_estimate(n, RowSize::Columns(d), params).peak();
-    let (_, outside_bytes) = memory_estimate(n, RowSize::Outside(d), params).peak();
-    let candidates = match params.candidates {
-        taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
-        taugraph::params::CandidatePairs::Neighbors { k, .. } => n * k.min(n),
-    };
-    let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
-    let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
-    let with_disk = outside_bytes + cluster_bytes;
+    let (memory_text, memory) = memory_needed(n, RowSize::Columns(d), settings);
     let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(n), grouped(lines.len()));
     let _ = write_lines(&mut text, &lines);
     if let Some(copies) = duplicates {
-        let _ = writeln!(text, "\n{} rows are copies of an earlier one (they share a node)", grouped(copies));
+        let _ = write!(text, "\n{}", copies_text(copies));
     }
-    let _ = writeln!(
-        text,
-        "memory: at most {} with preset {}, {} with the features on disk{}",
-        human_bytes(needed),
-        settings.preset,
-        human_bytes(with_disk),
-        available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
-    );
+    text += &memory_text;
     let value = json!({
         "name": name,
         "kind": "table",
@@ -159,7 +220,7 @@ fn of_table(
             "note": line.note,
         })).collect::<Vec<_>>(),
         "duplicates": duplicates,
-        "memory": { "preset": settings.preset, "bytes": needed, "stage": stage, "available": available, "bytes_with_features_on_disk": with_disk },
+        "memory": memory,
     });
     Ok((text, value))
 }

@@ -10,6 +10,7 @@ mod graph;
 mod info;
 mod manual;
 mod paper;
+mod predict;
 mod propagate;
 
 pub use cluster::cluster;
@@ -22,6 +23,7 @@ pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
 pub use paper::paper;
+pub use predict::predict;
 pub use propagate::propagate;
 
 use std::path::{Path, PathBuf};
@@ -31,12 +33,13 @@ use taugraph::robust::RowEdge;
 use taugraph::scale::LocalScales;
 use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_graph, write_table};
 
-use crate::args::RunArgs;
-use crate::dataset::Dataset;
+use crate::args::{ResumeArgs, RunArgs};
+use crate::dataset::{Body, Dataset};
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, Robust};
 use crate::progress::Terminal;
-use crate::settings::InputSettings;
+use crate::settings::{InputSettings, Settings};
+use crate::work_folder::WorkFolder;
 
 /// Sets the threads; to be called once, before the library is used.
 fn use_threads(args: &RunArgs) -> Outcome<()> {
@@ -53,6 +56,29 @@ fn new_run<'a>(seed: u64, args: &RunArgs, terminal: &'a Terminal) -> Run<'a> {
         Some(bytes) => run.with_memory_limit(Some(bytes)),
         None => run,
     }
+}
+
+/// The folder for finished stages, if one is asked for.
+fn work_folder(args: &ResumeArgs, settings: &Settings) -> Outcome<Option<WorkFolder>> {
+    args.checkpoints.as_deref().map(|path| WorkFolder::open(path, settings)).transpose()
+}
+
+/// The run with that folder.
+fn keeping<'a>(run: Run<'a>, folder: &'a Option<WorkFolder>) -> Run<'a> {
+    match folder {
+        Some(folder) => run.with_checkpoints(folder),
+        None => run,
+    }
+}
+
+/// An interruption, with what there is to go on from.
+fn with_advice<T>(outcome: Outcome<T>, folder: &Option<WorkFolder>) -> Outcome<T> {
+    outcome.map_err(|failure| match (failure, folder) {
+        (Failure::Interrupted, Some(_)) => Failure::Paused(
+            "interrupted; finished stages are kept, the same command goes on from there".into(),
+        ),
+        (failure, _) => failure,
+    })
 }
 
 /// A file, or standard output.
@@ -99,6 +125,21 @@ fn refuse_shared_files(input: &Path, outputs: &[(&str, Option<&Path>)]) -> Outco
 
 fn is_stdout(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// A model is made of points, and can be written where it is to go; to be found out before the work.
+fn check_model_output(path: Option<&Path>, body: &Body) -> Outcome<()> {
+    let Some(path) = path else { return Ok(()) };
+    match body {
+        Body::Points(_) => Ok(Output::new(path).check()?),
+        Body::Sparse(_) => Err(Failure::Usage(
+            "--save-model needs a dense table of points: new rows cannot be placed among sparse ones".into(),
+        )),
+        Body::Distances(_) | Body::Graph(_) => Err(Failure::Usage(
+            "--save-model needs a table of points: new ones cannot be placed among distances or into a given graph"
+                .into(),
+        )),
+    }
 }
 
 /// NPY cannot hold text; better said before the work than after it.

@@ -15,14 +15,15 @@ use taugraph_io::{
 };
 
 use super::{
-    is_stdout, new_run, output, refuse_shared_files, refuse_text_in_npy, refuse_two_on_stdout, use_threads,
-    with_ids,
+    check_model_output, is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy,
+    refuse_two_on_stdout, use_threads, with_advice, with_ids, work_folder,
 };
 use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
-use crate::pipeline::{Built, build_graph};
+use crate::model_file;
+use crate::pipeline::{Built, build_graph_and_points};
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing};
 use crate::settings::Settings;
@@ -35,14 +36,19 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     check_outputs(args, &settings)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
-    let run = new_run(settings.seed, &args.run, &terminal);
+    let folder = work_folder(&args.resume, &settings)?;
+    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
     let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
     let run = features.place(run);
 
     run.stage("read", None)?;
     let mut dataset = read_dataset(&settings.input, &features)?;
     let given = Given::new(&settings, &dataset)?;
-    let mut built = build_graph(&mut dataset, &settings, &run)?;
+    check_model_output(args.save_model.as_deref(), &dataset.body)?;
+    let (mut built, points) =
+        with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
+    // A model needs the points, nothing else does.
+    let points = points.filter(|_| args.save_model.is_some());
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
         built = Built::Given(link_by_degree(graph).0);
     }
@@ -58,6 +64,11 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     if !json_on_stdout || args.output.is_some() {
         let table = with_ids(&dataset, id_name, rows.columns(&given.classes));
         write_table(&table, &output(args.output.as_deref()))?;
+    }
+    if let (Some(path), Some(robust), Some(points)) = (&args.save_model, built.robust(), &points) {
+        let model = model_file::model_of(robust, points, &settings)?.with_classes(&found)?;
+        let output = Output::new(path);
+        model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
     }
     let seconds = terminal.finish();
     let report = Report {
@@ -77,10 +88,15 @@ fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
     refuse_two_on_stdout(&[
         ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
         ("--json", json_on_stdout),
+        ("--save-model", is_stdout(args.save_model.as_deref())),
     ])?;
     refuse_shared_files(
         &settings.input.file,
-        &[("--output", args.output.as_deref()), ("--json", args.run.json.as_deref())],
+        &[
+            ("--output", args.output.as_deref()),
+            ("--json", args.run.json.as_deref()),
+            ("--save-model", args.save_model.as_deref()),
+        ],
     )?;
     if let Some(path) = &args.output {
         check_table_output(&Output::new(path))?;
@@ -121,7 +137,10 @@ impl Given {
             return Err(Failure::Input(message));
         }
         if known.len() == names.len() {
-            let message = format!("{}: every row has a label already; leave some empty", dataset.name);
+            let message = format!(
+                "{}: every row has a label already; leave some empty (nan in svmlight)",
+                dataset.name
+            );
             return Err(Failure::Input(message));
         }
         let mut ids = labels.iter().copied();

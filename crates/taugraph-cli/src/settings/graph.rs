@@ -5,14 +5,14 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
-    Taus, Together,
+    Taus, Together, TrainingPairs,
 };
 use taugraph::scale::FirstScale;
 use taugraph::stochastic::{Probability, RobustScale};
 
 use super::Settings;
 use crate::args::{
-    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, ProbabilityName,
+    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
     RobustScaleName,
 };
 use crate::dataset;
@@ -191,6 +191,7 @@ fn apply_to_part(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
             factorization.kappa = args.kappa.unwrap_or(factorization.kappa);
             factorization.tolerance = args.training_tolerance.unwrap_or(factorization.tolerance);
             factorization.max_iterations = args.epochs.unwrap_or(factorization.max_iterations);
+            factorization.pairs = training_pairs(factorization.pairs, args)?;
         }
         Estimator::Overlap(overlap) => overlap.pool = args.pool.unwrap_or(overlap.pool),
         Estimator::Community(community) => {
@@ -219,6 +220,8 @@ fn refuse_flags_of_others(parts: &[Estimator], args: &GraphArgs) -> Outcome<()> 
         ("--epochs", args.epochs.is_some()),
         ("--training-tolerance", args.training_tolerance.is_some()),
         ("--kappa", args.kappa.is_some()),
+        ("--training-pairs", args.training_pairs.is_some()),
+        ("--non-edges", args.non_edges.is_some()),
     ];
     let of_network = [
         ("--loss", args.loss.is_some()),
@@ -284,7 +287,24 @@ fn apply_network(network: &mut AutoEncoder, args: &GraphArgs) -> Outcome<()> {
         (LossName::Huber, None) => return Err(Failure::Usage("--loss huber needs --kappa".into())),
     };
     network.optimizer = optimizer(network.optimizer, args)?;
+    network.pairs = training_pairs(network.pairs, args)?;
     Ok(())
+}
+
+fn training_pairs(before: TrainingPairs, args: &GraphArgs) -> Outcome<TrainingPairs> {
+    let (name, per_edge) = match before {
+        TrainingPairs::Automatic => (PairsName::Automatic, 1.0),
+        TrainingPairs::All => (PairsName::All, 1.0),
+        TrainingPairs::Sampled { per_edge } => (PairsName::Sampled, per_edge),
+    };
+    match args.training_pairs.unwrap_or(name) {
+        PairsName::Sampled => Ok(TrainingPairs::Sampled { per_edge: args.non_edges.unwrap_or(per_edge) }),
+        _ if args.non_edges.is_some() => {
+            Err(Failure::Usage("--non-edges needs --training-pairs sampled".into()))
+        }
+        PairsName::Automatic => Ok(TrainingPairs::Automatic),
+        PairsName::All => Ok(TrainingPairs::All),
+    }
 }
 
 fn optimizer(before: Optimizer, args: &GraphArgs) -> Outcome<Optimizer> {

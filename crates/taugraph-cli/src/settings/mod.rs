@@ -13,7 +13,7 @@ use taugraph::cluster::{ClusterCount, ClusterParams};
 use taugraph::distance::Metric;
 use taugraph::graph::Asymmetry;
 use taugraph::params::{GraphParams, Preset};
-use taugraph::points::PreparationParams;
+use taugraph::points::{Missing, PreparationParams, Standardize};
 use taugraph::spectral::SolverChoice;
 
 use crate::args::{ClusterArgs, InputArgs, RunArgs};
@@ -23,7 +23,7 @@ use crate::failure::{Failure, Outcome};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputKind {
-    /// Tables are points, sparse matrices are graphs.
+    /// Tables are points; sparse matrices are graphs if they are square, points otherwise.
     #[default]
     Auto,
     /// Points.
@@ -73,13 +73,24 @@ fn maybe_as_text<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) ->
     }
 }
 
+/// How points are prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreparationSettings {
+    /// What was not given depends on the input; see [`Settings::settle`].
+    pub standardize: Option<Standardize>,
+    pub missing: Missing,
+    pub pca: Option<usize>,
+}
+
 /// Everything that decides a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub input: InputSettings,
-    pub preparation: PreparationParams,
-    pub metric: Metric,
+    pub preparation: PreparationSettings,
+    /// What was not given depends on the input; see [`Settings::settle`].
+    pub metric: Option<Metric>,
     /// The preset that the graph's parameters started from.
     pub preset: String,
     pub graph: GraphParams,
@@ -88,6 +99,19 @@ pub struct Settings {
     pub stability: usize,
     pub propagate: PropagateSettings,
     pub seed: u64,
+}
+
+/// Results stand beside the names of rows, in columns of other names.
+pub fn check_id_column(id_column: Option<&str>) -> Outcome<()> {
+    const RESULTS: [&str; 9] =
+        ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag", "cluster_margin", "far"];
+    let is_taken = |id: &&str| RESULTS.contains(id) || id.starts_with("embedding_") || id.starts_with("p_");
+    match id_column.filter(is_taken) {
+        None => Ok(()),
+        Some(id) => Err(Failure::Usage(format!(
+            "--id-column: a column of the output is called '{id}', too; rename yours"
+        ))),
+    }
 }
 
 /// The part of a JSON file that `--config` reads.
@@ -100,8 +124,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             input: InputSettings::default(),
-            preparation: PreparationParams::default(),
-            metric: Metric::default(),
+            preparation: PreparationSettings::default(),
+            metric: None,
             preset: Preset::default().name().to_string(),
             graph: Preset::default().params(),
             cluster: ClusterParams::default(),
@@ -140,15 +164,7 @@ impl Settings {
         if input.file.as_os_str().is_empty() {
             return Err(Failure::Usage("no FILE was given; - is standard input".into()));
         }
-        // The columns of results that stand beside the names of rows.
-        if let Some(id) = args.id_column.as_deref().filter(|id| {
-            ["cluster", "stability", "first_scale", "scale", "label", "margin", "flag"].contains(id)
-                || id.starts_with("embedding_")
-                || id.starts_with("p_")
-        }) {
-            let message = format!("--id-column: a column of the output is called '{id}', too; rename yours");
-            return Err(Failure::Usage(message));
-        }
+        check_id_column(args.id_column.as_deref())?;
         let or = |new: &Option<String>, old: &mut Option<String>| {
             if new.is_some() {
                 old.clone_from(new);
@@ -168,11 +184,33 @@ impl Settings {
         input.delimiter = args.delimiter.or(input.delimiter);
         input.header = args.header.unwrap_or(input.header);
         let preparation = &mut self.preparation;
-        preparation.standardize = args.standardize.unwrap_or(preparation.standardize);
+        preparation.standardize = args.standardize.or(preparation.standardize);
         preparation.missing = args.missing.unwrap_or(preparation.missing);
         preparation.pca = args.pca.or(preparation.pca);
-        self.metric = args.metric.unwrap_or(self.metric);
+        self.metric = args.metric.or(self.metric);
         Ok(())
+    }
+
+    /// Decides what was not given: the angle between unscaled rows for sparse points, where zeros mean "not there"; the
+    /// defaults of the library otherwise.
+    pub fn settle(&mut self, is_sparse: bool) {
+        let (metric, standardize) = match is_sparse {
+            true => (Metric::Cosine, Standardize::None),
+            false => (Metric::default(), Standardize::default()),
+        };
+        self.metric.get_or_insert(metric);
+        self.preparation.standardize.get_or_insert(standardize);
+    }
+
+    /// The metric, settled or the default.
+    pub fn metric(&self) -> Metric {
+        self.metric.unwrap_or_default()
+    }
+
+    /// The preparation, settled or the default.
+    pub fn preparation(&self) -> PreparationParams {
+        let PreparationSettings { standardize, missing, pca } = self.preparation;
+        PreparationParams { standardize: standardize.unwrap_or_default(), missing, pca }
     }
 
     pub fn apply_cluster(&mut self, args: &ClusterArgs) {

@@ -15,4 +15,5 @@ pub use experiment::{Experiment, Found, Listener, Measured, run};
 pub use figures::{draw, draw_neighbors, draw_noise};
 pub use journal::{Begin, Journal};
 pub use report::{csv, json, markdown};
+pub(crate) use sets::Set;
 pub use tables::{Size, Table, experiment};

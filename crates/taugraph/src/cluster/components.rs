@@ -67,7 +67,7 @@ pub(super) fn cluster_separately(
     further[..n_clusters - n_components].iter().for_each(|&(_, piece)| shares[piece] += 1);
     let mut labels = vec![0u32; graph.n_nodes()];
     let mut used = 0u32;
-    for ((nodes, embedding), &share) in pieces.iter().zip(&embeddings).zip(&shares) {
+    for ((nodes, embedding), &share) in pieces.iter().zip(embeddings).zip(&shares) {
         let own = embedding.truncated(share, params.rows);
         let of_piece = kmeans(&own.coordinates, share, share, &params.kmeans, run)?.labels;
         nodes.iter().zip(of_piece.iter()).for_each(|(&node, label)| labels[node as usize] = used + label);

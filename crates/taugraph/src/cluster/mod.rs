@@ -14,8 +14,12 @@ use crate::graph::{Components, SparseGraph};
 use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::params::GraphParams;
 use crate::progress::Run;
-use crate::spectral::{EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, embed};
+use crate::robust::{self, RowSize};
+use crate::spectral::{
+    EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, bytes as bytes_of_eigenpairs, embed,
+};
 
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +181,11 @@ fn whole(
     }
     // Rows are brought to their length only after the number of columns is known.
     let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
-    let all = embed(graph, params.laplacian, n_pairs, rows, &params.eigen, run)?;
+    let all = run.kept(
+        "embedding",
+        |kept: &Embedding| (kept.coordinates.len(), kept.n_columns) == (n * n_pairs, n_pairs),
+        || embed(graph, params.laplacian, n_pairs, rows, &params.eigen, run),
+    )?;
     let bound = Laplacian::new(graph, params.laplacian).norm_bound();
     let eigengap = Eigengap::new(all.eigenvalues.clone(), bound);
     let n_clusters = match params.clusters {
@@ -185,26 +193,64 @@ fn whole(
         ClusterCount::Automatic { .. } => eigengap.suggestion(),
     };
     let embedding = all.truncated(n_clusters, params.rows);
-    let labels = kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels;
+    let labels = run.kept(
+        "clusters",
+        |kept: &Labels| (kept.len(), kept.n_classes()) == (n, n_clusters),
+        || Ok(kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels),
+    )?;
     Ok(Clustering { labels, embedding: Some(embedding), eigengap, n_components, links })
 }
 
-/// What clustering a graph of `n` nodes will hold at each stage; a factorisation asks for more only if there is
-/// more.
+/// What clustering a graph of `n` nodes will hold at each stage, the graph included; a factorisation asks for more only if
+/// there is more.
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
-    let n = n as u64;
     let pairs = match params.clusters {
-        ClusterCount::Exactly(clusters) => clusters as u64,
-        ClusterCount::Automatic { most } => (most as u64).saturating_add(1),
+        ClusterCount::Exactly(clusters) => clusters,
+        ClusterCount::Automatic { most } => most.saturating_add(1),
     }
     .min(n);
+    let solving = bytes_of_eigenpairs(n, pairs);
+    let (n, pairs) = (n as u64, pairs as u64);
     let graph = 24 * n_edges + 40 * n;
-    // Basis, waiting vectors and guesses of the eigensolver, and a rotated copy.
-    let processed = (2 * pairs + 20).max(40).max(pairs + 5 * (pairs + 2)).min(n);
-    let basis = 8 * n * (2 * processed + 4 * pairs + 8);
+    // A graph that comes in pieces is copied with its links.
+    let copy = if params.pieces == PiecePolicy::Link { graph } else { 0 };
     let embedding = 16 * n * pairs;
-    let grouping = 24 * n * rayon::current_num_threads() as u64 + 4 * n * params.kmeans.restarts as u64;
+    // Each start that is under way has distances and labels of its own, and every one that is done keeps its labels; of very
+    // many points the starts see a sample.
+    let seen = if n > 50_000 { 50_000.max(n / 8) + pairs } else { n };
+    let grouping = 24 * seen * rayon::current_num_threads() as u64
+        + 4 * seen * params.kmeans.restarts as u64
+        + if seen < n { 8 * seen * pairs + 16 * n } else { 0 };
     MemoryEstimate {
-        stages: vec![("eigenpairs", 2 * graph + basis), ("k-means", graph + embedding + grouping)],
+        stages: vec![
+            ("eigenpairs", graph + copy + solving.max(embedding)),
+            ("k-means", graph + copy + embedding + grouping),
+        ],
     }
+}
+
+/// What a run from points to clusters will hold at each stage: [`crate::robust::memory_estimate`], and the clustering beside
+/// what is kept of the graph.
+pub fn whole_run_estimate(
+    n: usize,
+    row: RowSize,
+    graph: &GraphParams,
+    params: &ClusterParams,
+) -> MemoryEstimate {
+    let mut estimate = robust::memory_estimate(n, row, graph);
+    let (n_edges, held) = robust::held(n, graph);
+    estimate.stages.extend(memory_estimate(n, n_edges, params).plus(held).stages);
+    estimate
+}
+
+/// Refuses a run from points to clusters that needs more than the run may use, before it begins.
+pub fn refuse_if_too_large(
+    n: usize,
+    row: RowSize,
+    graph: &GraphParams,
+    params: &ClusterParams,
+    run: &Run<'_>,
+) -> Result<()> {
+    let estimate = |n: usize| whole_run_estimate(n, row, graph, params);
+    refuse_if_over(n, run.memory_limit, estimate, "use fewer neighbours or clusters")
 }

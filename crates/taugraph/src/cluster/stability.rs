@@ -4,6 +4,7 @@ use super::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
 use crate::affinity::local_affinity;
 use crate::error::{Result, require};
 use crate::graph::SparseGraph;
+use crate::labels::Labels;
 use crate::metrics::{ari, match_labels};
 use crate::params::CheckedGraphParams;
 use crate::progress::Run;
@@ -62,14 +63,20 @@ pub fn stability(
     let mut agreements = vec![0u32; clustering.labels.len()];
     for draw in 0..params.draws {
         run.check()?;
-        let present = draws.draw(draw);
-        let weights: Vec<f64> = affinity
-            .iter()
-            .zip(&present)
-            .map(|(&w, &present)| if present { w.max(ABSENT) } else { ABSENT })
-            .collect();
-        let graph = SparseGraph::from_edges(edges, &weights)?.with_edges(&links);
-        let labels = spectral_clustering(&graph, &exactly, run)?.labels;
+        let labels = run.kept(
+            &format!("stability-{draw}"),
+            |kept: &Labels| kept.len() == clustering.labels.len(),
+            || {
+                let present = draws.draw(draw);
+                let weights: Vec<f64> = affinity
+                    .iter()
+                    .zip(&present)
+                    .map(|(&w, &present)| if present { w.max(ABSENT) } else { ABSENT })
+                    .collect();
+                let graph = SparseGraph::from_edges(edges, &weights)?.with_edges(&links);
+                Ok(spectral_clustering(&graph, &exactly, &run.without_checkpoints())?.labels)
+            },
+        )?;
         of_draws.push(ari(&clustering.labels, &labels)?);
         let matched = match_labels(&clustering.labels, &labels)?;
         for ((count, own), other) in agreements.iter_mut().zip(clustering.labels.iter()).zip(&matched) {

@@ -19,6 +19,11 @@ impl<V: PartialOrd + Copy> Best<V> {
         (self.pairs.len() == self.capacity).then(|| self.pairs[self.capacity - 1].0)
     }
 
+    /// The last pair once full: only what comes before it enters.
+    pub fn worst(&self) -> Option<(V, u32)> {
+        (self.pairs.len() == self.capacity).then(|| self.pairs[self.capacity - 1])
+    }
+
     /// Inserts the pair if it is among the smallest so far.
     #[inline]
     pub fn offer(&mut self, value: V, id: u32) {

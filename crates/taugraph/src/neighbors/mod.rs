@@ -1,11 +1,13 @@
 //! Stage 3, neighbours: the k nearest of each point, and the nearest outside a group.
 //!
-//! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles of matrix products, other inputs
-//! by plain scans: these are exact, ties go to the lower index, and all return the same bits. Very many points are searched
-//! in cells; how many of the true neighbours that finds is measured every time ([`SearchInfo`]).
+//! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles, sparse ones by their columns, other
+//! inputs by plain scans: these are exact, ties go to the lower index, and all return the bits of [`Space::distance`]. Very many
+//! points are searched in cells; how many of the true neighbours that finds is measured every time ([`SearchInfo`]).
 
 mod best;
 mod cells;
+mod keep;
+mod nearby;
 mod outside;
 mod panels;
 mod partition;
@@ -13,12 +15,14 @@ mod query;
 mod scan;
 mod search;
 mod single;
+mod sparse;
 mod tiles;
 mod tree;
 
 pub(crate) use outside::OutsideSearch;
 pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
+pub use sparse::SparseMetricPoints;
 
 use cells::Cells;
 use panels::Panels;
@@ -28,7 +32,7 @@ use tiles::Queries;
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
-use crate::points::{Duplicates, Points, check_count};
+use crate::points::{Duplicates, Points, SparsePoints, check_count};
 use crate::progress::Run;
 use std::borrow::Cow;
 
@@ -126,6 +130,8 @@ impl NeighborGraph {
 pub enum Space {
     /// Points and a metric; made by [`Space::from_points`].
     Points(MetricPoints),
+    /// Sparse points and a metric; made by [`Space::from_sparse`].
+    Sparse(SparseMetricPoints),
     /// All distances, precomputed.
     Distances(DistanceMatrix),
     /// A neighbour graph, precomputed. Pairs outside it are taken as infinitely far apart.
@@ -149,6 +155,18 @@ impl MetricPoints {
     pub fn metric(&self) -> Metric {
         self.metric
     }
+
+    /// Points that were ready for their metric before and are to keep their bits; rows must have length 1 for the cosine distance.
+    pub(crate) fn restored(points: Points, metric: Metric) -> Result<Self> {
+        let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
+        let stretched = (0..points.len()).find(|&row| metric == Metric::Cosine && !is_unit(points.row(row)));
+        match stretched {
+            None => Ok(Self { points, metric }),
+            Some(row) => {
+                Err(Error::BadStructure { row, rule: "its length is not 1, as the cosine distance asks" })
+            }
+        }
+    }
 }
 
 impl Space {
@@ -163,10 +181,16 @@ impl Space {
         Ok(Space::Points(MetricPoints { points, metric }))
     }
 
+    /// Sparse points under the cosine or the Euclidean metric.
+    pub fn from_sparse(points: SparsePoints, metric: Metric) -> Result<Self> {
+        SparseMetricPoints::new(points, metric).map(Space::Sparse)
+    }
+
     /// Number of points.
     pub fn len(&self) -> usize {
         match self {
             Space::Points(space) => space.points.len(),
+            Space::Sparse(space) => space.points().len(),
             Space::Distances(matrix) => matrix.len(),
             Space::Neighbors(graph) => graph.len(),
         }
@@ -182,6 +206,7 @@ impl Space {
     pub fn distance(&self, i: usize, j: usize) -> f64 {
         match self {
             Space::Points(space) => space.metric.distance(space.points.row(i), space.points.row(j)),
+            Space::Sparse(space) => space.distance(i, j),
             Space::Distances(matrix) => matrix.get(i, j),
             Space::Neighbors(_) if i == j => 0.0,
             Space::Neighbors(graph) => graph.distance_between(i, j).unwrap_or(f64::INFINITY),
@@ -195,6 +220,7 @@ impl Space {
             Space::Points(MetricPoints { points, metric: Metric::Euclidean }) => {
                 squared_euclidean(points.row(i), points.row(j))
             }
+            Space::Sparse(space) if space.metric() == Metric::Euclidean => space.squared_distance(i, j),
             _ => self.distance(i, j).powi(2),
         }
     }
@@ -208,6 +234,7 @@ impl Space {
     pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
         let duplicates = match self {
             Space::Points(space) => Duplicates::of_points(&space.points),
+            Space::Sparse(space) => Duplicates::of_sparse(space.points()),
             Space::Distances(matrix) => Duplicates::of_distances(matrix.len(), |i, j| matrix.get(i, j)),
             Space::Neighbors(graph) => Duplicates::none(graph.len()),
         };
@@ -220,6 +247,7 @@ impl Space {
                 let points = space.points.select_into(rows, run.scratch)?;
                 Space::Points(MetricPoints { points, metric: space.metric })
             }
+            Space::Sparse(space) => Space::Sparse(space.select(rows)),
             Space::Distances(matrix) => Space::Distances(matrix.select(rows)),
             Space::Neighbors(_) => unreachable!("neighbour graphs have no copies"),
         };
@@ -229,8 +257,8 @@ impl Space {
 
 /// The `k` nearest neighbours of every point, exactly; equal distances go to the lower index.
 ///
-/// Time about n·log n for Euclidean and cosine distances in a few columns, n² otherwise; memory 12 bytes for each of the n·k
-/// entries and a 4-byte copy of the points.
+/// Time about n·log n for Euclidean and cosine distances in a few columns, the number of pairs of entries in one column for
+/// sparse points, n² otherwise; memory 12 bytes for each of the n·k entries and an 8-byte copy of the points.
 pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<NeighborGraph> {
     Ok(search_neighbors(space, k, &SearchParams::exact(), run)?.0)
 }
@@ -276,6 +304,7 @@ pub fn search_neighbors(
             let found = scan::nearest(n, n, k, is_other, |i, j| matrix.get(i, j), run)?;
             (found, SearchInfo::exact(UsedSearch::Scan))
         }
+        Space::Sparse(space) => (sparse::nearest(space, k, run)?, SearchInfo::exact(UsedSearch::ByColumns)),
         Space::Neighbors(graph) if k > graph.k => {
             return Err(Error::Parameter {
                 name: "neighbors",

@@ -10,7 +10,7 @@ use super::panels::{GROUP, LANES, Panels, Sink};
 use super::single::SinglePoints;
 use super::tiles::{self, QUERIES, TILE};
 use super::tree::{Tree, of_square, square_bound};
-use super::{MetricPoints, SearchParams, Space, TREE_COLUMNS};
+use super::{MetricPoints, SearchParams, Space, TREE_COLUMNS, sparse};
 use crate::distance::Metric;
 use crate::error::Result;
 use crate::points::Points;
@@ -93,6 +93,11 @@ impl<'a> OutsideSearch<'a> {
                     self.by_scouts(points, *metric, group, skipped, run)?
                 }
             }
+            // For a fixed point inside, the nearest outside with the lowest id has the lowest key, too.
+            Space::Sparse(points) => sparse::nearest_in_other_groups(points, group, skipped, run)?
+                .into_iter()
+                .map(|(inside, outside, distance)| OutsidePair { distance, inside, outside })
+                .collect(),
             Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
             _ => by_scan(self.space, group, skipped, run)?,
         };

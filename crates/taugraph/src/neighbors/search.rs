@@ -74,6 +74,8 @@ pub enum UsedSearch {
     Tiles,
     /// Every pair, exact.
     Scan,
+    /// Pairs of sparse points with a common column, exact.
+    ByColumns,
     /// Only the nearest cells of each point.
     Cells {
         /// Number of cells.
@@ -99,6 +101,33 @@ pub struct SearchInfo {
 }
 
 impl SearchInfo {
+    /// As whole numbers, beside the recall.
+    pub(super) fn to_numbers(self) -> [u64; 4] {
+        let (kind, cells, probes) = match self.used {
+            UsedSearch::Tree => (0, 0, 0),
+            UsedSearch::Tiles => (1, 0, 0),
+            UsedSearch::Scan => (2, 0, 0),
+            UsedSearch::Given => (3, 0, 0),
+            UsedSearch::ByColumns => (5, 0, 0),
+            UsedSearch::Cells { cells, probes } => (4, cells as u64, probes as u64),
+        };
+        [kind, cells, probes, self.sample as u64]
+    }
+
+    pub(super) fn from_numbers(numbers: &[u64], recall: f64) -> Option<Self> {
+        let &[kind, cells, probes, sample] = numbers else { return None };
+        let used = match kind {
+            0 => UsedSearch::Tree,
+            1 => UsedSearch::Tiles,
+            2 => UsedSearch::Scan,
+            3 => UsedSearch::Given,
+            4 => UsedSearch::Cells { cells: cells as usize, probes: probes as usize },
+            5 => UsedSearch::ByColumns,
+            _ => return None,
+        };
+        Some(Self { used, recall, sample: sample as usize })
+    }
+
     pub(super) fn exact(used: UsedSearch) -> Self {
         Self { used, recall: 1.0, sample: 0 }
     }

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
-use super::Points;
+use rayon::prelude::*;
+
+use super::{Points, SparsePoints};
 
 /// Which rows are the same point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,13 +18,64 @@ pub struct Duplicates {
     row_of_node: Vec<u32>,
 }
 
+/// Mixes the bits of a row (the steps of splitmix64, Steele, Lea, Flood 2014). Adding 0 turns −0 into +0: they are the same
+/// coordinate.
+fn mixed(row: &[f64]) -> u64 {
+    row.iter().fold(row.len() as u64, |state, value| {
+        let mut mixed = (state ^ (value + 0.0).to_bits()).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    })
+}
+
 impl Duplicates {
     /// Groups equal rows; the node of a group is named after its first row, in row order.
     pub fn of_points(points: &Points) -> Self {
-        let mut node_of_key: HashMap<DenseRow<'_>, u32> = HashMap::with_capacity(points.len());
+        // Equal rows have equal hashes: only rows that follow one another in the order of the hashes are compared.
+        let mut order: Vec<(u64, u32)> = (0..points.len() as u32)
+            .into_par_iter()
+            .map(|row| (mixed(points.row(row as usize)), row))
+            .collect();
+        order.par_sort_unstable();
+        let mut first_of_row: Vec<u32> = (0..points.len() as u32).collect();
+        for alike in order.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            // Nearly always one row, whatever the copies.
+            let mut firsts: Vec<u32> = Vec::new();
+            for &(_, row) in alike {
+                match firsts.iter().find(|&&first| points.row(first as usize) == points.row(row as usize)) {
+                    Some(&first) => first_of_row[row as usize] = first,
+                    None => firsts.push(row),
+                }
+            }
+        }
+        drop(order);
         let mut row_of_node = Vec::new();
-        let node_of_row = (0..points.len())
-            .map(|row| match node_of_key.entry(DenseRow(points.row(row))) {
+        let mut node_of_row = first_of_row;
+        for row in 0..node_of_row.len() {
+            // A first row comes before its copies, so its node is known.
+            let first = node_of_row[row] as usize;
+            node_of_row[row] = if first == row {
+                row_of_node.push(row as u32);
+                row_of_node.len() as u32 - 1
+            } else {
+                node_of_row[first]
+            };
+        }
+        Self { node_of_row, row_of_node }
+    }
+
+    /// Groups equal rows of sparse points.
+    pub fn of_sparse(points: &SparsePoints) -> Self {
+        Self::of_keys((0..points.len()).map(|row| SparseRow(points.row(row))))
+    }
+
+    fn of_keys<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> Self {
+        let mut node_of_key: HashMap<K, u32> = HashMap::with_capacity(keys.len());
+        let mut row_of_node = Vec::new();
+        let node_of_row = keys
+            .enumerate()
+            .map(|(row, key)| match node_of_key.entry(key) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => {
                     row_of_node.push(row as u32);
@@ -89,16 +142,17 @@ impl Duplicates {
     }
 }
 
-/// A row where it is: no copy is made of it. Its values are not NaN, so that every row equals itself.
+/// Columns and values of a sparse row. Its values are neither NaN nor zero, so that equal ones have equal bits.
 #[derive(PartialEq)]
-struct DenseRow<'a>(&'a [f64]);
+struct SparseRow<'a>((&'a [u32], &'a [f64]));
 
-impl Eq for DenseRow<'_> {}
+impl Eq for SparseRow<'_> {}
 
-impl Hash for DenseRow<'_> {
+impl Hash for SparseRow<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Adding 0 turns −0 into +0: they are the same coordinate.
-        self.0.iter().for_each(|value| state.write_u64((value + 0.0).to_bits()));
+        let (columns, values) = self.0;
+        columns.hash(state);
+        values.iter().for_each(|value| state.write_u64(value.to_bits()));
     }
 }
 
@@ -118,5 +172,14 @@ mod tests {
             points.row(i).iter().zip(points.row(j)).map(|(a, b)| (a - b).abs()).sum()
         });
         assert_eq!(by_distance, duplicates);
+    }
+
+    #[test]
+    fn sparse_copies_share_a_node() {
+        // Rows (1, 2), (0, 2), (1, 2), (1, 0), (2, 1), (0, 2).
+        let columns = vec![0, 1, 1, 0, 1, 0, 0, 1, 1];
+        let values = vec![1.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
+        let points = SparsePoints::new(2, vec![0, 2, 3, 5, 6, 8, 9], columns, values).unwrap();
+        assert_eq!(Duplicates::of_sparse(&points).node_of_row(), [0, 1, 0, 2, 3, 1]);
     }
 }

@@ -1,8 +1,10 @@
-//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`].
+//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`]; or, mostly zero, in compressed rows.
 
 mod duplicates;
 mod pca;
 mod prepare;
+mod rule;
+mod sparse;
 mod storage;
 
 pub use duplicates::Duplicates;
@@ -11,6 +13,8 @@ pub(crate) use prepare::sorted_quantile;
 pub use prepare::{
     ColumnModel, Missing, Preparation, PreparationParams, Standardize, memory_estimate, prepare,
 };
+pub use rule::PreparationRule;
+pub use sparse::{SparsePoints, prepare_sparse};
 pub use storage::SharedValues;
 
 use crate::error::{Error, Result};
@@ -106,17 +110,25 @@ impl Points {
     pub(crate) fn unit_rows(self, scratch: Option<&dyn Scratch>) -> Result<Points> {
         let mut table = self.values.into_table(scratch)?;
         for (row, values) in table.as_mut().chunks_exact_mut(self.n_columns).enumerate() {
-            // Dividing by the largest entry first keeps the squares from over- and underflowing.
-            let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            if largest == 0.0 {
+            if !scale_to_unit(values) {
                 return Err(Error::ZeroRow { row });
             }
-            values.iter_mut().for_each(|v| *v /= largest);
-            let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
-            values.iter_mut().for_each(|v| *v /= norm);
         }
         Ok(Points { values: table.into(), n_columns: self.n_columns })
     }
+}
+
+/// Scales a row to Euclidean length 1; false, and nothing done, if it is all zero.
+fn scale_to_unit(row: &mut [f64]) -> bool {
+    // Dividing by the largest entry first keeps the squares from over- and underflowing.
+    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 {
+        return false;
+    }
+    row.iter_mut().for_each(|v| *v /= largest);
+    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    row.iter_mut().for_each(|v| *v /= norm);
+    true
 }
 
 /// The rules of a row-major table that hold for raw tables too.

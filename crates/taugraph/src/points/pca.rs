@@ -33,6 +33,13 @@ impl PcaModel {
     pub fn explained(&self) -> f64 {
         self.variances.iter().sum::<f64>() / self.total_variance
     }
+
+    /// The coordinates of a row along the components.
+    pub(super) fn rotate<'a>(&'a self, row: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.components.chunks_exact(self.mean.len()).map(move |component| {
+            row.iter().zip(&self.mean).zip(component).map(|((v, mean), c)| (v - mean) * c).sum()
+        })
+    }
 }
 
 /// The points in the coordinates of their `n_components` leading principal components.

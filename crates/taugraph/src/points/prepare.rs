@@ -1,7 +1,7 @@
 //! From a raw table, with missing cells and columns of any scale, to [`Points`].
 
 use super::pca::{PcaModel, principal_components};
-use super::{Points, check_shape};
+use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
 use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
@@ -26,8 +26,23 @@ pub enum Standardize {
     MinMax,
     /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
     Robust,
+    /// Largest magnitude 1, zeros kept.
+    MaxAbs,
     /// As they are.
     None,
+}
+
+impl Standardize {
+    /// Its name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standardize::ZScore => "zscore",
+            Standardize::MinMax => "minmax",
+            Standardize::Robust => "robust",
+            Standardize::MaxAbs => "max-abs",
+            Standardize::None => "none",
+        }
+    }
 }
 
 /// What happens to missing cells (NaN).
@@ -73,6 +88,14 @@ pub struct ColumnModel {
     pub n_missing: usize,
 }
 
+impl ColumnModel {
+    /// The prepared cell of a raw row.
+    pub(super) fn apply(&self, row: &[f64]) -> f64 {
+        let cell = row[self.column];
+        ((if cell.is_nan() { self.fill } else { cell }) - self.center) / self.scale
+    }
+}
+
 /// The prepared points and everything that was done to get them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
@@ -92,6 +115,15 @@ impl Preparation {
     /// How many cells were filled in.
     pub fn n_imputed(&self) -> usize {
         self.columns.iter().map(|column| column.n_missing).sum()
+    }
+
+    /// What it takes to prepare new points in the same way.
+    pub fn rule(&self) -> PreparationRule {
+        PreparationRule {
+            n_columns: self.columns.len() + self.constant_columns.len() + self.empty_columns.len(),
+            columns: self.columns.clone(),
+            pca: self.pca.clone(),
+        }
     }
 }
 
@@ -139,10 +171,7 @@ pub fn prepare(
     }
     let mut prepared = LargeTable::zeros(n_rows * columns.len(), run.scratch)?;
     for (out, row) in prepared.as_mut().chunks_exact_mut(columns.len()).zip(values.chunks_exact(n_columns)) {
-        for (out, model) in out.iter_mut().zip(&columns) {
-            let cell = row[model.column];
-            *out = ((if cell.is_nan() { model.fill } else { cell }) - model.center) / model.scale;
-        }
+        out.iter_mut().zip(&columns).for_each(|(out, model)| *out = model.apply(row));
     }
     let mut points = Points::from_storage(prepared.into(), columns.len())?;
     let pca = match params.pca {
@@ -208,6 +237,7 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
             let range = sorted_quantile(present, 0.75) - sorted_quantile(present, 0.25);
             (fill, if range > 0.0 { range } else { deviation })
         }
+        Standardize::MaxAbs => (0.0, largest),
         Standardize::None => (0.0, 1.0),
     };
     // Values that differ by less than the rounding of their squares have no usable spread.
@@ -238,6 +268,7 @@ mod tests {
             (Standardize::ZScore, -3.0 / 10f64.sqrt()),
             (Standardize::MinMax, 0.0),
             (Standardize::Robust, -1.0),
+            (Standardize::MaxAbs, 0.1),
             (Standardize::None, 1.0),
         ] {
             let prepared = run_prepare(&table, 2, standardize).unwrap();

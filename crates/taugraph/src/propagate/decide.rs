@@ -107,7 +107,7 @@ fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> V
 }
 
 /// The likeliest class of a node, the lowest of equal ones, and its lead over the second.
-pub(super) fn best(row: &[f64]) -> (u32, f64) {
+pub(crate) fn best(row: &[f64]) -> (u32, f64) {
     let (mut first, mut second) = (0, f64::NEG_INFINITY);
     for class in 1..row.len() {
         if row[class] > row[first] {

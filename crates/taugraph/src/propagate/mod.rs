@@ -4,16 +4,15 @@ mod all_pairs;
 mod decide;
 mod evaluate;
 mod examples;
-mod induct;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 pub use crate::linear::{SolveInfo, Solver};
+pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::Examples;
-pub use induct::{Induced, InductParams, induct};
 pub use walk::{WalkInfo, WalkTable};
 
 use std::borrow::Cow;
@@ -23,7 +22,7 @@ use crate::graph::{Components, SparseGraph};
 use crate::linear::Hierarchy;
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
-use decide::{Scale, best, probabilities, to_sizes};
+use decide::{Scale, probabilities, to_sizes};
 use rules::{Problem, Scores};
 
 /// Edges lighter than this share of the heaviest are taken as absent: through them a label would reach every point of a

@@ -5,21 +5,23 @@
 //! paper's linear decomposition L·Rᵀ, with L = Ψ and Rᵀ = Ψᵀ W.
 //!
 //! Non-candidates enter as similarity 0. The rows pass through the net in batches, so memory is linear in edges
-//! and parameters; time is N²·P for each epoch. The reconstruction of an edge is the mean of Ŵ_ij and Ŵ_ji.
+//! and parameters. Over whole rows ([`whole_rows`](super::whole_rows)) the time is N²·P for each epoch; over the candidates and
+//! sampled non-edges ([`sampled_rows`](super::sampled_rows)) it is linear in the edges, too. The reconstruction of an edge is the
+//! mean of Ŵ_ij and Ŵ_ji.
 
 use super::activation::Activation;
 use super::loss::Loss;
-use super::matrix::AffinityMatrix;
-use super::network::{Architecture, Biases, DecoderWeights, Network, Objective, Scratch};
-use super::optimize::{Optimizer, Problem, Stopping, minimize};
+use super::matrix::{AffinityMatrix, transposed};
+use super::network::{Architecture, Biases, DecoderWeights, Network, Objective};
+use super::optimize::{Optimizer, Stopping, minimize};
+use super::pairs::TrainingPairs;
+use super::sampled_rows::SampledRows;
+use super::whole_rows::{FULL_BATCH, RowTraining, Setting, WholeRows};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
 use crate::error::{Error, Result, require};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
-
-/// Rows passed through the net at once where the whole of W is needed.
-const FULL_BATCH: usize = 128;
 
 /// How training begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,6 +102,9 @@ pub struct AutoEncoder {
     pub start_of_tau: StartOfTau,
     /// How crossings are avoided.
     pub non_crossing: NonCrossing,
+    /// Which pairs it learns from.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub pairs: TrainingPairs,
 }
 
 impl Default for AutoEncoder {
@@ -119,6 +124,7 @@ impl Default for AutoEncoder {
             initialization: Initialization::Spectral,
             start_of_tau: StartOfTau::Warm,
             non_crossing: NonCrossing::Rearrange,
+            pairs: TrainingPairs::Automatic,
         }
     }
 }
@@ -199,6 +205,7 @@ impl ConditionalQuantiles for AutoEncoder {
             require(kappa > 0.0 && kappa.is_finite(), "kappa", kappa, "must be finite and above 0")?;
         }
         self.optimizer.check()?;
+        self.pairs.check()?;
         require(self.max_epochs >= 1, "max_epochs", self.max_epochs, "must be at least 1")?;
         require(self.patience >= 1, "patience", self.patience, "must be at least 1")?;
         require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")?;
@@ -217,10 +224,14 @@ impl ConditionalQuantiles for AutoEncoder {
             Optimizer::Lbfgs { memory } => 10 + 2 * memory as u64,
         };
         let batch = match self.optimizer {
-            Optimizer::Sgd { batch, .. } | Optimizer::Adam { batch, .. } => batch.max(FULL_BATCH) as u64,
-            Optimizer::Lbfgs { .. } => FULL_BATCH as u64,
+            Optimizer::Sgd { batch, .. } | Optimizer::Adam { batch, .. } => batch,
+            Optimizer::Lbfgs { .. } => 1,
         };
-        let passing = 8 * batch * size.n_nodes * (1 + 2 * heads);
+        let whole_rows = 8 * batch.max(FULL_BATCH) as u64 * size.n_nodes * (1 + 2 * heads);
+        let units: u64 = self.hidden.iter().map(|&units| units as u64).sum();
+        let passing = self.pairs.bytes(size.n_nodes, size.n_edges, whole_rows, |per_edge| {
+            SampledRows::bytes(size, per_edge, batch, units, heads)
+        });
         let spectral = 8 * 3 * size.n_nodes * self.hidden.first().map_or(0, |&units| units as u64);
         8 * size.n_edges * size.n_taus
             + AffinityMatrix::bytes(size.n_nodes, size.n_edges)
@@ -243,37 +254,40 @@ impl ConditionalQuantiles for AutoEncoder {
             _ => taus.values().chunks(1).collect(),
         };
         run.stage("auto-encoders", Some((groups.len() * self.max_epochs) as u64))?;
+        let edges = similarities.edges();
         let network = self.network(matrix.len(), groups[0].len());
-        let initial = self.initial_parameters(&network, &matrix, run)?;
+        let mut initial = self.initial_parameters(&network, &matrix, run)?;
+        let per_edge = self.pairs.per_edge(matrix.len() as u64, edges.len() as u64);
+        if per_edge.is_some() {
+            // The sparse passes have the first layer node by node.
+            let place = network.layers[0].weights.clone();
+            let by_node = transposed(&initial[place.clone()], matrix.len());
+            initial[place].copy_from_slice(&by_node);
+        }
         let mut parameters = initial.clone();
-        let mut reconstructions = vec![0.0; similarities.edges().len() * n_taus];
+        let mut reconstructions = vec![0.0; edges.len() * n_taus];
         let mut training = Vec::new();
-        for (index, &group) in groups.iter().enumerate() {
+        for (group, &of_group) in groups.iter().enumerate() {
             if self.start_of_tau == StartOfTau::Fresh {
                 parameters.copy_from_slice(&initial);
             }
             let objective = Objective {
                 loss: self.loss,
-                taus: group,
+                taus: of_group,
                 weight_decay: self.weight_decay,
                 code_sparsity: self.code_sparsity,
             };
-            let mut problem = Rows {
-                matrix: &matrix,
-                network: &network,
-                objective,
-                run,
-                group: index,
-                buffers: Default::default(),
-                advanced: 0,
+            let setting = Setting { matrix: &matrix, network: &network, objective, run, group };
+            let mut problem: Box<dyn RowTraining> = match per_edge {
+                None => Box::new(WholeRows::new(setting)),
+                Some(per_edge) => Box::new(SampledRows::new(setting, per_edge)),
             };
             let stopping =
                 Stopping { limit: self.max_epochs, tolerance: self.tolerance, patience: self.patience };
-            let tau = (group.len() == 1).then(|| group[0]);
-            let trained = minimize(&mut problem, &mut parameters, self.optimizer, stopping, tau)?;
-            run.progress.advance((self.max_epochs - problem.advanced) as u64);
-            training.push(trained);
-            problem.add_reconstructions(&parameters, similarities, index, n_taus, &mut reconstructions)?;
+            let tau = (of_group.len() == 1).then(|| of_group[0]);
+            training.push(minimize(&mut *problem, &mut parameters, self.optimizer, stopping, tau)?);
+            run.progress.advance((self.max_epochs - problem.iterations()) as u64);
+            problem.add_reconstructions(&parameters, edges, n_taus, &mut reconstructions)?;
         }
         if let Some(cell) = reconstructions.iter().position(|value| !value.is_finite()) {
             // The last step of a training can still run away.
@@ -293,100 +307,5 @@ impl ConditionalQuantiles for AutoEncoder {
             training,
             crossing_rate: Some(crossing),
         })
-    }
-}
-
-/// The rows of W as the samples of a training.
-struct Rows<'a> {
-    matrix: &'a AffinityMatrix,
-    network: &'a Network,
-    objective: Objective<'a>,
-    run: &'a Run<'a>,
-    /// Which τ, so that each training has its own order of batches.
-    group: usize,
-    buffers: Buffers,
-    /// Iterations done.
-    advanced: usize,
-}
-
-#[derive(Default)]
-struct Buffers {
-    input: Vec<f64>,
-    gradient: Vec<f64>,
-    scratch: Scratch,
-}
-
-impl Rows<'_> {
-    fn batch(&mut self, nodes: &[u32], parameters: &[f64]) -> f64 {
-        let Buffers { input, gradient, scratch } = &mut self.buffers;
-        self.matrix.write_columns(nodes, input);
-        gradient.resize(parameters.len(), 0.0);
-        self.network.loss_and_gradient(parameters, input, &self.objective, gradient, scratch)
-    }
-
-    /// Adds half of Ŵ_ij and half of Ŵ_ji to each edge, for the τ of this training.
-    fn add_reconstructions(
-        &mut self,
-        parameters: &[f64],
-        similarities: &Similarities<'_>,
-        group: usize,
-        n_taus: usize,
-        reconstructions: &mut [f64],
-    ) -> Result<()> {
-        let n = self.matrix.len();
-        let nodes: Vec<u32> = (0..n as u32).collect();
-        for part in nodes.chunks(FULL_BATCH) {
-            self.run.check()?;
-            self.matrix.write_columns(part, &mut self.buffers.input);
-            let outputs = self.network.forward(parameters, &self.buffers.input, &mut self.buffers.scratch);
-            for (head, output) in outputs.iter().enumerate() {
-                for (&node, column) in part.iter().zip(output.chunks_exact(n)) {
-                    for (other, edge) in similarities.edges().incident(node as usize) {
-                        reconstructions[edge * n_taus + group + head] += 0.5 * column[other as usize];
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Problem for Rows<'_> {
-    fn advance(&mut self) {
-        self.advanced += 1;
-        self.run.progress.advance(1);
-    }
-
-    fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let n = self.matrix.len();
-        let nodes: Vec<u32> = (0..n as u32).collect();
-        gradient.fill(0.0);
-        let mut loss = 0.0;
-        for part in nodes.chunks(FULL_BATCH) {
-            self.run.check()?;
-            let share = part.len() as f64 / n as f64;
-            loss += share * self.batch(part, parameters);
-            gradient.iter_mut().zip(&self.buffers.gradient).for_each(|(sum, g)| *sum += share * g);
-        }
-        Ok(loss)
-    }
-
-    fn epoch(
-        &mut self,
-        epoch: usize,
-        batch: usize,
-        parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]),
-    ) -> Result<f64> {
-        let n = self.matrix.len();
-        let order =
-            Stream::new(self.run.seed, Stage::Batches).at(self.group as u32, epoch as u32).permutation(n);
-        let mut loss = 0.0;
-        for part in order.chunks(batch) {
-            self.run.check()?;
-            loss += self.batch(part, parameters) * part.len() as f64 / n as f64;
-            step(parameters, &self.buffers.gradient);
-        }
-        Ok(loss)
     }
 }

@@ -14,6 +14,12 @@ use crate::random::{Stage, Stream};
 /// Rounds of subspace iteration for the leading eigenvectors: a start for training, not an answer.
 const ROUNDS: usize = 20;
 
+/// Column-major, `n` rows → row-major.
+pub(super) fn transposed(values: &[f64], n: usize) -> Vec<f64> {
+    let p = values.len() / n;
+    (0..n).flat_map(|i| (0..p).map(move |t| values[t * n + i])).collect()
+}
+
 /// W.
 #[derive(Debug)]
 pub(super) struct AffinityMatrix {
@@ -32,6 +38,14 @@ impl AffinityMatrix {
 
     pub fn len(&self) -> usize {
         self.off_diagonal.n_nodes()
+    }
+
+    /// A row of W, its diagonal among the candidates: (column, similarity), ascending.
+    pub fn row(&self, i: usize) -> Vec<(u32, f64)> {
+        let mut row: Vec<(u32, f64)> = self.off_diagonal.row(i).collect();
+        let place = row.partition_point(|&(j, _)| (j as usize) < i);
+        row.insert(place, (i as u32, 1.0));
+        row
     }
 
     /// Writes the columns named by `nodes` one after the other.

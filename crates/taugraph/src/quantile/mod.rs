@@ -10,13 +10,20 @@ mod community;
 mod control;
 mod crossing;
 mod factorization;
+mod keep;
 pub mod loss;
+mod low_rank;
+mod majorizer;
 mod matrix;
 mod neighborhood;
 mod network;
 mod optimize;
 mod overlap;
+mod pairs;
+mod sampled_rows;
+mod sparse_pass;
 mod together;
+mod whole_rows;
 
 pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
@@ -28,6 +35,7 @@ pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
 pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
 pub use overlap::Overlap;
+pub use pairs::TrainingPairs;
 pub use together::Together;
 
 use std::borrow::Cow;

@@ -71,10 +71,10 @@ impl ConditionalQuantiles for Neighborhood {
 
     fn bytes(&self, size: ProblemSize) -> u64 {
         let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
-        // The list of rows that the parallel loop hands out adds 32 bytes for each node.
+        // The order of the nodes and the lists of rows that the parallel loop hands out add 48 bytes for each node.
         // Both are cut out of one table while that is still there.
         let table = if kept > 0 { 2 } else { 1 };
-        8 * table * size.n_edges * (1 + kept) + 32 * size.n_nodes
+        8 * table * size.n_edges * (1 + kept) + 48 * size.n_nodes
     }
 
     fn estimate(
@@ -92,22 +92,17 @@ impl ConditionalQuantiles for Neighborhood {
             KeepReconstructions::Yes => 1 + taus.len(),
             KeepReconstructions::No => 1,
         };
-        // w > θ is decided on the exponents: no exponential is taken for the share.
-        let limit = -threshold.ln();
         let mut table = vec![0.0; edges.len() * width];
-        edges.for_each_row(&mut table, width, |i, numbers, row| {
+        // Close points one after the other: what an edge's pool looks up was looked up for the edge before.
+        let order = similarities.neighbors().nearby_order();
+        edges.for_each_row_in_order(&order, &mut table, width, |i, numbers, row| {
             if run.progress.cancelled() {
                 return;
             }
             let mut pool = Vec::with_capacity(2 * (self.pool + 1));
             for (edge, out) in numbers.zip(row.chunks_exact_mut(width)) {
                 self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);
-                out[0] = match self.statistic {
-                    PoolStatistic::Share => {
-                        pool.iter().filter(|&&x| x < limit).count() as f64 / pool.len() as f64
-                    }
-                    PoolStatistic::Mean => pool.iter().map(|x| (-x).exp()).sum::<f64>() / pool.len() as f64,
-                };
+                out[0] = self.persistence(&pool, threshold);
                 if width > 1 {
                     // Ascending exponents are descending similarities.
                     pool.sort_unstable_by(f64::total_cmp);
@@ -130,6 +125,19 @@ impl ConditionalQuantiles for Neighborhood {
 }
 
 impl Neighborhood {
+    /// What the pool of an edge, as −ln of similarities, says about its persistence.
+    pub(crate) fn persistence(&self, pool: &[f64], threshold: f64) -> f64 {
+        let sum = match self.statistic {
+            // w > θ is decided on the exponents: no exponential is taken for the share.
+            PoolStatistic::Share => {
+                let limit = -threshold.ln();
+                pool.iter().filter(|&&x| x < limit).count() as f64
+            }
+            PoolStatistic::Mean => pool.iter().map(|x| (-x).exp()).sum(),
+        };
+        sum / pool.len() as f64
+    }
+
     /// −ln of the pooled similarities of an edge.
     fn fill_pool(&self, similarities: &Similarities<'_>, i: usize, j: usize, pool: &mut Vec<f64>) {
         pool.clear();

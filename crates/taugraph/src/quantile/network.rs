@@ -68,15 +68,15 @@ pub enum Biases {
 }
 
 #[derive(Debug, Clone)]
-struct Layer {
-    n_in: usize,
-    n_out: usize,
+pub(super) struct Layer {
+    pub n_in: usize,
+    pub n_out: usize,
     /// Place of S in the parameters, column-major.
-    weights: Range<usize>,
+    pub weights: Range<usize>,
     /// Whether S is n_out × n_in (shared with an encoder layer) and not n_in × n_out.
     tied: bool,
-    bias: Option<Range<usize>>,
-    activation: Activation,
+    pub bias: Option<Range<usize>>,
+    pub activation: Activation,
 }
 
 impl Layer {
@@ -90,7 +90,7 @@ impl Layer {
         }
     }
 
-    fn forward(&self, parameters: &[f64], input: &[f64], output: &mut Vec<f64>) {
+    pub fn forward(&self, parameters: &[f64], input: &[f64], output: &mut Vec<f64>) {
         let samples = input.len() / self.n_in;
         output.resize(self.n_out * samples, 0.0);
         let accum = match &self.bias {
@@ -109,7 +109,7 @@ impl Layer {
     }
 
     /// Turns the gradient by the output into that by z, adds the parameters' share, and gives that by the input.
-    fn backward(
+    pub fn backward(
         &self,
         parameters: &[f64],
         input: &[f64],
@@ -164,9 +164,10 @@ pub(super) struct Architecture<'a> {
 /// An auto-encoder without its parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
-    layers: Vec<Layer>,
-    heads: Vec<Layer>,
-    code_layer: usize,
+    pub layers: Vec<Layer>,
+    pub heads: Vec<Layer>,
+    /// Which of the layers is the code.
+    pub code_layer: usize,
     n_parameters: usize,
 }
 
@@ -185,11 +186,11 @@ pub(super) struct Objective<'a> {
 /// Buffers that one training reuses.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    activations: Vec<Vec<f64>>,
+    pub activations: Vec<Vec<f64>>,
     outputs: Vec<Vec<f64>>,
     deltas: Vec<Vec<f64>>,
-    delta: Vec<f64>,
-    next_delta: Vec<f64>,
+    pub delta: Vec<f64>,
+    pub next_delta: Vec<f64>,
 }
 
 impl Network {

@@ -1,7 +1,9 @@
 //! Minimisers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
 
+use rayon::prelude::*;
+
 use super::{StopReason, Training};
-use crate::dense::{add_scaled, dot, norm};
+use crate::dense::{VECTOR_CHUNK, add_scaled, dot, norm};
 use crate::error::{Error, Result, require};
 
 /// How the parameters are fitted.
@@ -102,10 +104,15 @@ pub(super) fn minimize(
         Optimizer::Sgd { learning_rate, momentum, batch } => {
             let mut velocity = vec![0.0; n];
             epochs(problem, parameters, batch, stopping, tau, &mut |parameters, gradient| {
-                for ((x, v), g) in parameters.iter_mut().zip(&mut velocity).zip(gradient) {
-                    *v = momentum * *v - learning_rate * g;
-                    *x += *v;
-                }
+                parameters
+                    .par_iter_mut()
+                    .with_min_len(VECTOR_CHUNK)
+                    .zip(&mut velocity)
+                    .zip(gradient)
+                    .for_each(|((x, v), g)| {
+                        *v = momentum * *v - learning_rate * g;
+                        *x += *v;
+                    });
             })?
         }
         Optimizer::Adam { learning_rate, batch } => {
@@ -114,12 +121,14 @@ pub(super) fn minimize(
                 steps += 1;
                 let (c1, c2) = (1.0 - 0.9f64.powi(steps), 1.0 - 0.999f64.powi(steps));
                 let rate = learning_rate * c2.sqrt() / c1;
-                let moments = first.iter_mut().zip(&mut second);
-                for ((x, g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
-                    *m = 0.9 * *m + 0.1 * g;
-                    *v = 0.999 * *v + 0.001 * g * g;
-                    *x -= rate * *m / (v.sqrt() + 1e-8 * c2.sqrt());
-                }
+                let moments = first.par_iter_mut().zip(&mut second);
+                parameters.par_iter_mut().with_min_len(VECTOR_CHUNK).zip(gradient).zip(moments).for_each(
+                    |((x, g), (m, v))| {
+                        *m = 0.9 * *m + 0.1 * g;
+                        *v = 0.999 * *v + 0.001 * g * g;
+                        *x -= rate * *m / (v.sqrt() + 1e-8 * c2.sqrt());
+                    },
+                );
             })?
         }
         Optimizer::Lbfgs { memory } => lbfgs(problem, parameters, memory, stopping, tau)?,

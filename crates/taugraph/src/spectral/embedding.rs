@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::solve::{EigenInfo, EigenParams, smallest_eigenpairs};
+use crate::arrays::{Arrays, bad};
+use crate::checkpoint::Keep;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::progress::Run;
@@ -32,6 +34,8 @@ pub struct Embedding {
     pub coordinates: Vec<f64>,
     /// Number of coordinates.
     pub n_columns: usize,
+    /// Length that each row had before it was scaled to 1; `None` if rows were not.
+    pub row_lengths: Option<Vec<f64>>,
     /// Eigenvalue behind each coordinate, ascending.
     pub eigenvalues: Vec<f64>,
     /// Residual of each eigenpair.
@@ -47,23 +51,56 @@ impl Embedding {
     }
 
     /// The same embedding with its first columns only, rows treated anew.
-    pub(crate) fn truncated(&self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
-        let mut coordinates: Vec<f64> = self
-            .coordinates
-            .chunks_exact(self.n_columns)
-            .flat_map(|row| &row[..n_columns])
-            .copied()
-            .collect();
-        if rows == EmbeddingRows::UnitLength {
-            unit_rows(&mut coordinates, n_columns);
+    pub(crate) fn truncated(mut self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
+        let mut coordinates = std::mem::take(&mut self.coordinates);
+        if n_columns < self.n_columns {
+            for node in 0..coordinates.len() / self.n_columns {
+                let from = node * self.n_columns;
+                coordinates.copy_within(from..from + n_columns, node * n_columns);
+            }
+            coordinates.truncate(coordinates.len() / self.n_columns * n_columns);
         }
+        let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
         Embedding {
             coordinates,
             n_columns,
+            row_lengths,
             eigenvalues: self.eigenvalues[..n_columns].to_vec(),
             residuals: self.residuals[..n_columns].to_vec(),
-            info: self.info.clone(),
+            info: self.info,
         }
+    }
+}
+
+impl Keep for Embedding {
+    fn to_arrays(&self) -> Arrays<'_> {
+        let mut arrays = Arrays::new();
+        arrays.put("coordinates", Some(self.n_columns), &self.coordinates[..]);
+        arrays.put("eigenvalues", None, &self.eigenvalues[..]);
+        arrays.put("residuals", None, &self.residuals[..]);
+        arrays.put("info", None, self.info.to_numbers().to_vec());
+        if let Some(lengths) = &self.row_lengths {
+            arrays.put("row_lengths", None, &lengths[..]);
+        }
+        arrays
+    }
+
+    fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
+        let shape = arrays.shape("coordinates")?.to_vec();
+        let &[n, n_columns] = &shape[..] else { return Err(bad("coordinates", "it is no table".into())) };
+        let info = EigenInfo::from_numbers(&arrays.take::<u64>("info", &[4])?)
+            .ok_or_else(|| bad("info", "it names no solver".into()))?;
+        Ok(Embedding {
+            coordinates: arrays.take_finite("coordinates", &shape)?,
+            n_columns,
+            row_lengths: match arrays.shape("row_lengths") {
+                Ok(_) => Some(arrays.take_finite("row_lengths", &[n])?),
+                Err(_) => None,
+            },
+            eigenvalues: arrays.take_finite("eigenvalues", &[n_columns])?,
+            residuals: arrays.take_finite("residuals", &[n_columns])?,
+            info,
+        })
     }
 }
 
@@ -98,23 +135,26 @@ pub fn embed(
             coordinates[node * n_columns + column] = scale * of_node;
         }
     }
-    if rows == EmbeddingRows::UnitLength {
-        unit_rows(&mut coordinates, n_columns);
-    }
+    let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
     Ok(Embedding {
         coordinates,
         n_columns,
+        row_lengths,
         eigenvalues: pairs.values,
         residuals: pairs.residuals,
         info: pairs.info,
     })
 }
 
-fn unit_rows(coordinates: &mut [f64], n_columns: usize) {
-    coordinates.par_chunks_exact_mut(n_columns).for_each(|row| {
-        let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-        if norm > 0.0 {
-            row.iter_mut().for_each(|v| *v /= norm);
-        }
-    });
+/// Scales every row to length 1 and gives the lengths that they had; a row of zeros stays.
+fn unit_rows(coordinates: &mut [f64], n_columns: usize) -> Vec<f64> {
+    coordinates.par_chunks_exact_mut(n_columns).map(unit_row).collect()
+}
+
+pub(crate) fn unit_row(row: &mut [f64]) -> f64 {
+    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        row.iter_mut().for_each(|v| *v /= norm);
+    }
+    norm
 }

@@ -10,11 +10,12 @@
 //! random vector would see only one direction of their nearly equal eigenvalues. Even so, once all wanted pairs have
 //! converged the search goes on from a fresh random vector, until the best pair that it finds is known to be no better.
 
-use faer::{Accum, Mat, MatRef};
+use faer::{Accum, Mat, MatMut, MatRef};
 
 use super::laplacian::SymmetricOperator;
 use crate::dense::{
-    columns_of, columns_of_mut, multiply, norm, orthogonalize, project, subtract_combination, symmetric_eigen,
+    VECTOR_CHUNK, columns_of_mut, multiply, norm, orthogonalize, project, subtract_combination,
+    symmetric_eigen,
 };
 use crate::error::{Error, Result};
 use crate::progress::Run;
@@ -208,12 +209,9 @@ impl Basis<'_> {
     fn compress(&mut self, rotation: MatRef<'_, f64>, values: &[f64]) {
         let (n, keep, waiting) = (self.n, rotation.ncols(), self.waiting);
         let couplings = self.couplings(rotation);
-        let mut rotated = vec![0.0; n * keep];
-        let used = columns_of(&self.vectors[..n * self.processed], n);
-        multiply(columns_of_mut(&mut rotated, n), Accum::Replace, used, rotation, 1.0);
+        rotate(columns_of_mut(&mut self.vectors[..n * self.processed], n), rotation);
         let moved = n * self.processed..n * self.columns();
         self.vectors.copy_within(moved, n * keep);
-        self.vectors[..n * keep].copy_from_slice(&rotated);
         self.projection.fill(0.0);
         for (rank, &value) in values.iter().enumerate().take(keep) {
             let column = &mut self.projection[rank * self.capacity..(rank + 1) * self.capacity];
@@ -222,6 +220,36 @@ impl Basis<'_> {
         }
         self.processed = keep;
     }
+}
+
+/// Very long vectors are dear: fewer of them are kept.
+const LONG: usize = 200_000;
+
+/// Most processed vectors, and room for those that wait.
+fn basis_columns(n: usize, wanted: usize, n_starts: usize, room: usize) -> (usize, usize) {
+    let depth = if n > LONG { 2 } else { 5 };
+    let size = (2 * wanted + 20).max(40).max(wanted + depth * n_starts).min(room);
+    (size, (size + n_starts).min(room) + 1)
+}
+
+/// Bytes that the search for `wanted` pairs holds at its peak, guesses and the pairs themselves included.
+pub(super) fn bytes(n: usize, wanted: usize) -> u64 {
+    let (_, columns) = basis_columns(n, wanted, wanted + 2, n);
+    // Guesses, and what measuring the pairs takes.
+    8 * n as u64 * (columns + wanted + 2 + 4) as u64
+}
+
+/// view·rotation in the first columns of the view, a few rows at a time so that no second copy of the basis is needed.
+fn rotate(view: MatMut<'_, f64>, rotation: MatRef<'_, f64>) {
+    let (rows, keep) = (view.nrows(), rotation.ncols());
+    if rows > VECTOR_CHUNK {
+        let (top, bottom) = view.split_at_row_mut((rows / 2).next_multiple_of(32));
+        rayon::join(|| rotate(top, rotation), || rotate(bottom, rotation));
+        return;
+    }
+    let mut rotated = Mat::<f64>::zeros(rows, keep);
+    multiply(rotated.as_mut(), Accum::Replace, view.as_ref(), rotation, 1.0);
+    view.subcols_mut(0, keep).copy_from(rotated);
 }
 
 /// The `wanted` largest eigenpairs in the orthogonal complement of the orthonormal columns of `deflated`.
@@ -235,9 +263,7 @@ pub(super) fn largest(
     let room = n - deflated.len() / n;
     let wanted = params.wanted.min(room);
     let n_starts = (params.guesses.len() / n + 1).min(room);
-    // Processed vectors at most; the waiting ones come on top.
-    let size = (2 * wanted + 20).max(40).max(wanted + 5 * n_starts).min(room);
-    let capacity = (size + n_starts).min(room) + 1;
+    let (size, capacity) = basis_columns(n, wanted, n_starts, room);
     let mut basis = Basis {
         deflated,
         stream: Stream::new(run.seed, Stage::Eigen),

@@ -130,6 +130,34 @@ pub struct EigenInfo {
     pub confirmed: bool,
 }
 
+impl EigenInfo {
+    /// As whole numbers.
+    pub(super) fn to_numbers(&self) -> [u64; 4] {
+        let solver = match self.solver {
+            None => 0,
+            Some(EigenSolver::Dense) => 1,
+            Some(EigenSolver::Lanczos) => 2,
+            Some(EigenSolver::ShiftInvert) => 3,
+            Some(EigenSolver::Chebyshev) => 4,
+        };
+        [solver, self.applications as u64, self.n_components as u64, u64::from(self.confirmed)]
+    }
+
+    pub(super) fn from_numbers(numbers: &[u64]) -> Option<Self> {
+        let &[solver, applications, n_components, confirmed] = numbers else { return None };
+        let solver = match solver {
+            0 => None,
+            1 => Some(EigenSolver::Dense),
+            2 => Some(EigenSolver::Lanczos),
+            3 => Some(EigenSolver::ShiftInvert),
+            4 => Some(EigenSolver::Chebyshev),
+            _ => return None,
+        };
+        let (applications, n_components) = (applications as usize, n_components as usize);
+        Some(Self { solver, applications, n_components, confirmed: confirmed == 1 })
+    }
+}
+
 /// The smallest eigenpairs of a Laplacian, ascending. The random-walk kind gives those of the symmetric one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eigenpairs {

@@ -36,6 +36,19 @@ impl Probability {
         let (Probability::Decay { floor } | Probability::Persistence { floor }) = *self;
         require((0.0..=1.0).contains(&floor), "probability floor", floor, "must be between 0 and 1")
     }
+
+    /// The probability of an edge, from its persistence and the number of edges present at each τ.
+    pub(crate) fn of(self, persistence: f64, taus: &[f64], counts: &[usize], open_ended: bool) -> f64 {
+        match self {
+            Probability::Persistence { floor } => persistence.max(floor),
+            Probability::Decay { floor } => {
+                match taus.iter().rposition(|&tau| is_present(persistence, tau, open_ended)) {
+                    None => 0.0,
+                    Some(t) => (1.0 - counts[t] as f64 / counts[0].max(1) as f64).max(floor),
+                }
+            }
+        }
+    }
 }
 
 /// Candidate edges with their persistence and probability.
@@ -69,18 +82,10 @@ impl StochasticGraph {
                 .map(|&tau| persistence.par_iter().filter(|&&p| is_present(p, tau, open_ended)).count())
                 .collect(),
         };
-        let probabilities: Vec<f64> = match probability {
-            Probability::Persistence { floor } => persistence.par_iter().map(|&p| p.max(floor)).collect(),
-            Probability::Decay { floor } => persistence
-                .par_iter()
-                .map(|&persistence| {
-                    match taus.iter().rposition(|&tau| is_present(persistence, tau, open_ended)) {
-                        None => 0.0,
-                        Some(t) => (1.0 - counts[t] as f64 / counts[0].max(1) as f64).max(floor),
-                    }
-                })
-                .collect(),
-        };
+        let probabilities: Vec<f64> = persistence
+            .par_iter()
+            .map(|&persistence| probability.of(persistence, taus, &counts, open_ended))
+            .collect();
         let (Probability::Decay { floor } | Probability::Persistence { floor }) = probability;
         let mut present = probabilities.iter().filter(|&&p| p > 0.0).peekable();
         let flat_decay = present.peek().is_some() && floor < 1.0 && present.all(|&p| p == floor);

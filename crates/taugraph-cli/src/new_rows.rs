@@ -1,0 +1,142 @@
+//! A table of new rows in the columns of a model.
+
+use std::collections::{HashMap, HashSet};
+
+use taugraph::points::PreparationRule;
+use taugraph_io::{Cells, Contents, Error as FileError, Role, Source};
+
+use crate::dataset::{read_with_roles, some_of};
+use crate::failure::{Failure, Outcome};
+use crate::settings::InputSettings;
+
+/// New rows, ready to be prepared.
+pub struct NewRows {
+    /// The file, for messages.
+    pub name: String,
+    pub n_rows: usize,
+    /// Row by row in all columns of the model; NaN where a cell is missing or its column is not used.
+    pub values: Vec<f64>,
+    /// The column of true labels.
+    pub labels: Option<Vec<String>>,
+    /// The column that names the rows.
+    pub ids: Option<Vec<String>>,
+    /// Whether columns were found by their names.
+    pub by_name: bool,
+    /// Columns that the model does not know.
+    pub ignored: Vec<String>,
+    /// Used columns with missing cells.
+    pub gaps: Vec<String>,
+}
+
+const TEXT_HINT: &str = "; the model was made from numbers there";
+
+/// Reads the table. `columns` are the names of the model's columns, `rule` says which of them are used.
+pub fn read_new_rows(input: &InputSettings, columns: &[String], rule: &PreparationRule) -> Outcome<NewRows> {
+    let name = Source::new(&input.file).to_string();
+    let used: Vec<(&str, usize)> =
+        rule.columns().iter().map(|model| (columns[model.column].as_str(), model.column)).collect();
+    let places: HashMap<&str, usize> = used.iter().copied().collect();
+    for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)] {
+        if let Some(column) =
+            column.as_ref().filter(|column| are_names(columns) && places.contains_key(column.as_str()))
+        {
+            return Err(Failure::Usage(format!("{flag}: '{column}' is a feature of the model")));
+        }
+    }
+    let roles = |names: &[String]| roles(names, input, &used, are_names(columns), &name);
+    let mut table = match read_with_roles(input, &roles)? {
+        Contents::Table(table) => table,
+        Contents::Sparse(_) | Contents::Labeled(_) => {
+            return Err(Failure::Input(format!(
+                "{name} is a sparse matrix; new rows have to be a dense table"
+            )));
+        }
+    };
+    table.refuse_text(TEXT_HINT)?;
+    let all: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let by_name = are_names(&all) && are_names(columns);
+    let numbers = table.number_names();
+    if !by_name && numbers.len() != columns.len() {
+        return Err(Failure::Input(format!(
+            "{name} has {} columns to match by position, but the model was made from {}: {}; leave out the others with --drop",
+            numbers.len(),
+            columns.len(),
+            some_of(columns)
+        )));
+    }
+    // Where each number of a row belongs.
+    let targets: Vec<usize> = match by_name {
+        true => numbers.iter().map(|number| places[number]).collect(),
+        false => (0..numbers.len()).collect(),
+    };
+    let n = table.n_rows;
+    let mut values = vec![f64::NAN; n * columns.len()];
+    for (row, cells) in values.chunks_exact_mut(columns.len()).zip(table.values.chunks_exact(table.n_numbers))
+    {
+        targets.iter().zip(cells).for_each(|(&target, cell)| row[target] = *cell);
+    }
+    let has_gap = |place: usize| values.iter().skip(place).step_by(columns.len()).any(|cell| cell.is_nan());
+    let gaps = used.iter().filter(|(_, place)| has_gap(*place)).map(|(name, _)| name.to_string()).collect();
+    let known: HashSet<&str> = columns.iter().map(String::as_str).collect();
+    let is_ignored = |column: &&taugraph_io::Column| {
+        column.cells == Cells::Skipped
+            && !input.drop.contains(&column.name)
+            && !known.contains(column.name.as_str())
+    };
+    let ignored = table.columns.iter().filter(is_ignored).map(|column| column.name.clone()).collect();
+    let take = |column: &Option<String>| {
+        column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
+    };
+    let (labels, ids) = (take(&input.label_column), take(&input.id_column));
+    table.values.clear();
+    Ok(NewRows { name, n_rows: n, values, labels, ids, by_name, ignored, gaps })
+}
+
+/// Numbers in the columns of the model, found by name or, where there are none, all columns that are left.
+fn roles(
+    names: &[String],
+    input: &InputSettings,
+    used: &[(&str, usize)],
+    has_named_model: bool,
+    file: &str,
+) -> Result<Vec<Role>, FileError> {
+    let there: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let texts: HashSet<&str> =
+        [&input.label_column, &input.id_column].into_iter().flatten().map(String::as_str).collect();
+    let by_name = are_names(names) && has_named_model;
+    let features = used.iter().map(|(name, _)| *name).filter(|_| by_name);
+    let needed = texts.iter().copied().chain(input.drop.iter().map(String::as_str)).chain(features.clone());
+    if let Some(column) = needed.into_iter().find(|column| !there.contains(column)) {
+        let (name, column) = (file.to_string(), column.to_string());
+        return Err(FileError::UnknownColumn { name, column, known: some_of(names) });
+    }
+    let features: HashSet<&str> = features.collect();
+    let role = |name: &String| match name.as_str() {
+        name if texts.contains(name) => Role::Text,
+        name if by_name && features.contains(name) => Role::Number,
+        _ if by_name => Role::Skip,
+        _ if input.drop.contains(name) => Role::Skip,
+        _ => Role::Number,
+    };
+    Ok(names.iter().map(role).collect())
+}
+
+/// Whether columns have names of their own, not only those that count them.
+fn are_names(names: &[String]) -> bool {
+    let is_number = |name: &String| {
+        name.strip_prefix("column_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    !names.iter().all(is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_names;
+
+    #[test]
+    fn counted_columns_have_no_names() {
+        let names = |list: &[&str]| are_names(&list.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        assert!(!names(&["column_1", "column_3"]));
+        assert!(names(&["column_1", "x"]) && names(&["column_a"]));
+    }
+}

@@ -1,0 +1,135 @@
+//! The folder in which a long run keeps its finished stages, so that the same command goes on after it was killed.
+
+use std::fs::{File, TryLockError};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use taugraph::arrays::{Array, Arrays, Values};
+use taugraph::checkpoint::Checkpoints;
+use taugraph_io::{Output, Source, Tensor, TensorValues, Tensors};
+
+use crate::failure::{Failure, Outcome};
+use crate::report::say;
+use crate::settings::Settings;
+
+/// Says which run the folder belongs to.
+const DESCRIPTION: &str = "run.json";
+/// Held while a run uses the folder.
+const LOCK: &str = "lock";
+
+/// A folder of finished stages.
+pub struct WorkFolder {
+    path: PathBuf,
+    /// Written into every stage: what is found with another one is not ours.
+    run: String,
+    _lock: File,
+}
+
+impl WorkFolder {
+    /// Takes the folder for the run that these settings describe; an empty or new folder, or one of the same run.
+    pub fn open(path: &Path, settings: &Settings) -> Outcome<Self> {
+        let failed = |what: &str, error: std::io::Error| {
+            Failure::Output(format!("--checkpoints {}: {what}: {error}", path.display()))
+        };
+        if settings.input.file.as_os_str() == "-" {
+            let message = "--checkpoints needs an input that can be read again, not standard input";
+            return Err(Failure::Usage(message.into()));
+        }
+        std::fs::create_dir_all(path).map_err(|error| failed("the folder cannot be made", error))?;
+        let lock = File::create(path.join(LOCK)).map_err(|error| failed("it cannot be written to", error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("--checkpoints {}: another run is using the folder", path.display());
+                return Err(Failure::Output(message));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("it cannot be locked", error)),
+        }
+        let run = describe(settings)?.to_string();
+        let description = path.join(DESCRIPTION);
+        match std::fs::read_to_string(&description) {
+            Ok(known) if known == run => {}
+            Ok(_) => {
+                return Err(Failure::Usage(format!(
+                    "--checkpoints {}: the folder belongs to a run with other data, parameters or another version; name \
+                     another folder, or remove this one",
+                    path.display()
+                )));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Output::new(&description).write(|out| out.write_all(run.as_bytes()))?;
+            }
+            Err(error) => return Err(failed("its description cannot be read", error)),
+        }
+        Ok(Self { path: path.to_path_buf(), run, _lock: lock })
+    }
+
+    fn file(&self, stage: &str) -> PathBuf {
+        self.path.join(format!("{stage}.safetensors"))
+    }
+}
+
+/// Everything that decides the results: the program, the settings, the contents of the file.
+fn describe(settings: &Settings) -> Outcome<Value> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", settings.input.file.display()));
+    let mut file = File::open(&settings.input.file).map_err(|error| unreadable(&error))?;
+    let (mut size, mut hash) = (0u64, 0xCBF2_9CE4_8422_2325u64);
+    let mut block = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut block).map_err(|error| unreadable(&error))?;
+        if read == 0 {
+            break;
+        }
+        size += read as u64;
+        // FNV-1a (Fowler, Noll, Vo): it tells changed files apart, not forged ones.
+        hash = block[..read]
+            .iter()
+            .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
+    }
+    let settings = serde_json::to_value(settings).map_err(|error| Failure::Computation(error.to_string()))?;
+    Ok(json!({
+        "program": concat!("taugraph ", env!("CARGO_PKG_VERSION")),
+        "file_bytes": size,
+        "file_hash": format!("{hash:016x}"),
+        "settings": settings,
+    }))
+}
+
+impl Checkpoints for WorkFolder {
+    fn load(&self, stage: &str) -> Option<Arrays<'static>> {
+        let path = self.file(stage);
+        if !path.exists() {
+            return None;
+        }
+        let tensors =
+            Tensors::read(&Source::new(&path)).ok().filter(|tensors| tensors.metadata == self.run)?;
+        let mut arrays = Arrays::new();
+        for (name, tensor) in tensors.arrays {
+            let shape = tensor.shape().to_vec();
+            let values = match tensor.into_values() {
+                TensorValues::F64(values) => Values::F64(values),
+                TensorValues::U32(values) => Values::U32(values),
+                TensorValues::U64(values) => Values::U64(values),
+            };
+            arrays.insert(name, Array::new(shape, values).ok()?);
+        }
+        Some(arrays)
+    }
+
+    fn save(&self, stage: &str, arrays: &Arrays<'_>) {
+        let mut tensors = Tensors { metadata: self.run.clone(), ..Tensors::default() };
+        for (name, array) in arrays.iter() {
+            let values = match array.values() {
+                Values::F64(values) => TensorValues::F64(values[..].into()),
+                Values::U32(values) => TensorValues::U32(values[..].into()),
+                Values::U64(values) => TensorValues::U64(values[..].into()),
+            };
+            tensors.arrays.insert(name.to_string(), Tensor::new(array.shape().to_vec(), values));
+        }
+        if let Err(error) = tensors.write(&Output::new(&self.file(stage))) {
+            say(&format!("note: the stage '{stage}' could not be kept: {error}\n"));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Named arrays: what is kept of a result, without a word about files.
+//!
+//! A result lends its vectors to [`Arrays`] and is built from them again; a front end writes and reads them. What comes back is
+//! untrusted: arrays are taken by name, type and shape, and whoever takes them checks the values.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+
+/// The values of an array, borrowed from a result or owned by whoever read them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values<'a> {
+    /// Double precision.
+    F64(Cow<'a, [f64]>),
+    /// Whole numbers of 32 bits.
+    U32(Cow<'a, [u32]>),
+    /// Whole numbers of 64 bits.
+    U64(Cow<'a, [u64]>),
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Values::F64(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::U64(values) => values.len(),
+        }
+    }
+
+    fn type_name(&self) -> &'static str {
+        match self {
+            Values::F64(_) => f64::NAME,
+            Values::U32(_) => u32::NAME,
+            Values::U64(_) => u64::NAME,
+        }
+    }
+}
+
+/// Values with a shape of one or two axes, the last axis fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array<'a> {
+    shape: Vec<usize>,
+    values: Values<'a>,
+}
+
+impl<'a> Array<'a> {
+    /// Checks that there are one or two axes and that the values fill them.
+    pub fn new(shape: Vec<usize>, values: Values<'a>) -> Result<Self> {
+        let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
+        if !matches!(shape.len(), 1 | 2) || count != Some(values.len()) {
+            let problem = format!("{} values do not fill the shape {shape:?}", values.len());
+            return Err(Error::BadArray { name: String::new(), problem });
+        }
+        Ok(Self { shape, values })
+    }
+
+    /// Length of each axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The values.
+    pub fn values(&self) -> &Values<'a> {
+        &self.values
+    }
+
+    /// Shape and values.
+    pub fn into_parts(self) -> (Vec<usize>, Values<'a>) {
+        (self.shape, self.values)
+    }
+}
+
+/// What an array can hold: `f64`, `u32`, `u64`.
+pub trait Element: sealed::Element {}
+
+impl Element for f64 {}
+impl Element for u32 {}
+impl Element for u64 {}
+
+mod sealed {
+    use super::{Cow, Values};
+
+    pub trait Element: Copy + 'static {
+        const NAME: &'static str;
+        fn wrap(values: Cow<'_, [Self]>) -> Values<'_>;
+        fn unwrap(values: Values<'_>) -> Option<Cow<'_, [Self]>>;
+    }
+
+    macro_rules! element {
+        ($type:ty, $variant:ident) => {
+            impl Element for $type {
+                const NAME: &'static str = stringify!($type);
+
+                fn wrap(values: Cow<'_, [Self]>) -> Values<'_> {
+                    Values::$variant(values)
+                }
+
+                fn unwrap(values: Values<'_>) -> Option<Cow<'_, [Self]>> {
+                    match values {
+                        Values::$variant(values) => Some(values),
+                        _ => None,
+                    }
+                }
+            }
+        };
+    }
+
+    element!(f64, F64);
+    element!(u32, U32);
+    element!(u64, U64);
+}
+
+use sealed::Element as _;
+
+/// Arrays by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Arrays<'a>(BTreeMap<String, Array<'a>>);
+
+impl<'a> Arrays<'a> {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts in a list, or a table of `n_columns` columns. Takes a slice, which is borrowed, or a vector.
+    ///
+    /// # Panics
+    /// If the values do not fill whole rows.
+    pub fn put<T: Element>(&mut self, name: &str, n_columns: Option<usize>, values: impl Into<Cow<'a, [T]>>)
+    where
+        [T]: ToOwned<Owned = Vec<T>>,
+    {
+        let values = values.into();
+        let shape = match n_columns {
+            None => vec![values.len()],
+            Some(width) => vec![values.len().checked_div(width).unwrap_or(0), width],
+        };
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "values that fill whole rows");
+        self.0.insert(name.to_string(), Array { shape, values: T::wrap(values) });
+    }
+
+    /// Puts in an array that a front end has read.
+    pub fn insert(&mut self, name: String, array: Array<'a>) {
+        self.0.insert(name, array);
+    }
+
+    /// All arrays in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Array<'a>)> {
+        self.0.iter().map(|(name, array)| (name.as_str(), array))
+    }
+
+    /// The names that are left, for the refusal of what nobody asked for.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Shape of an array.
+    pub fn shape(&self, name: &str) -> Result<&[usize]> {
+        self.0.get(name).map(Array::shape).ok_or_else(|| bad(name, "it is not there".into()))
+    }
+
+    /// Takes out an array that must be of this type and shape.
+    pub fn take<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
+        let found = self.shape(name)?;
+        if found != shape {
+            return Err(bad(name, format!("its shape is {found:?}, not {shape:?}")));
+        }
+        let values = self.0.remove(name).expect("its shape was just looked at").values;
+        let found = values.type_name();
+        T::unwrap(values)
+            .map(Cow::into_owned)
+            .ok_or_else(|| bad(name, format!("it holds {found}, not {}", T::NAME)))
+    }
+
+    /// Takes out numbers of this shape, all of them finite.
+    pub fn take_finite(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
+        let values = self.take::<f64>(name, shape)?;
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(values),
+            Some(place) => Err(bad(name, format!("entry {place} is {}", values[place]))),
+        }
+    }
+
+    /// Takes out ids below `bound`.
+    pub fn take_ids(&mut self, name: &str, shape: &[usize], bound: usize) -> Result<Vec<u32>> {
+        let ids = self.take::<u32>(name, shape)?;
+        match ids.iter().position(|&id| id as usize >= bound) {
+            None => Ok(ids),
+            Some(place) => {
+                Err(bad(name, format!("entry {place} is {}, but must be below {bound}", ids[place])))
+            }
+        }
+    }
+}
+
+/// The refusal of an array.
+pub(crate) fn bad(name: &str, problem: String) -> Error {
+    Error::BadArray { name: name.to_string(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_taken_by_name_type_and_shape() {
+        let (points, ids) = (vec![1.0, 2.0, 3.0, 4.0], vec![0u32, 3]);
+        let mut arrays = Arrays::new();
+        arrays.put("points", Some(2), &points[..]);
+        arrays.put("ids", None, &ids[..]);
+        arrays.put("counts", None, vec![7u64]);
+        assert_eq!(arrays.names().collect::<Vec<_>>(), ["counts", "ids", "points"]);
+        assert_eq!(arrays.shape("points").unwrap(), [2, 2]);
+        let said = |error: Error| error.to_string();
+        assert!(said(arrays.shape("nothing").unwrap_err()).contains("'nothing': it is not there"));
+        let wrong = said(arrays.take::<f64>("points", &[4]).unwrap_err());
+        assert!(wrong.contains("its shape is [2, 2], not [4]"), "{wrong}");
+        let wrong = said(arrays.take_ids("ids", &[2], 3).unwrap_err());
+        assert!(wrong.contains("entry 1 is 3, but must be below 3"), "{wrong}");
+        let wrong = said(arrays.take::<u32>("counts", &[1]).unwrap_err());
+        assert!(wrong.contains("it holds u64, not u32"), "{wrong}");
+        assert_eq!(arrays.take_finite("points", &[2, 2]).unwrap(), points);
+        arrays.put("points", None, vec![0.0, f64::NAN]);
+        let wrong = said(arrays.take_finite("points", &[2]).unwrap_err());
+        assert!(wrong.contains("entry 1 is NaN"), "{wrong}");
+        assert!(arrays.names().next().is_none());
+    }
+
+    #[test]
+    fn shapes_are_checked() {
+        let values = || Values::U32(Cow::Owned(vec![1, 2, 3]));
+        assert!(Array::new(vec![3], values()).is_ok());
+        assert!(Array::new(vec![1, 3], values()).is_ok());
+        for shape in [vec![], vec![2], vec![1, 1, 3], vec![usize::MAX, 2]] {
+            assert!(Array::new(shape, values()).is_err());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Finished stages of a run, kept by whoever started it, so that the same run can go on after it was interrupted.
+//!
+//! The library asks for what was kept before it computes a long stage, and hands over what it has computed. Where that goes,
+//! and whether it belongs to the same data and parameters, is the front end's business. What comes back is checked like
+//! anything from outside; what does not pass is computed again.
+
+use crate::arrays::Arrays;
+use crate::error::Result;
+
+/// Keeps the results of finished stages.
+pub trait Checkpoints: Sync {
+    /// What was kept of a stage, if anything.
+    fn load(&self, stage: &str) -> Option<Arrays<'static>>;
+
+    /// Keeps a finished stage. A failure to do so must not end the run: it is the keeper's to report.
+    fn save(&self, stage: &str, arrays: &Arrays<'_>);
+}
+
+/// A result that can be kept.
+pub(crate) trait Keep: Sized {
+    /// Its parts.
+    fn to_arrays(&self) -> Arrays<'_>;
+
+    /// The result from its parts, checked.
+    fn from_arrays(arrays: Arrays<'static>) -> Result<Self>;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::arrays::{Array, Values};
+    use crate::cluster::{ClusterParams, StabilityParams, spectral_clustering, stability};
+    use crate::distance::Metric;
+    use crate::generators::uneven_blobs;
+    use crate::neighbors::Space;
+    use crate::params::{CandidatePairs, GraphParams, Preset};
+    use crate::progress::Run;
+    use crate::quantile::{AutoEncoder, Estimator};
+    use crate::robust::robust_graph;
+
+    /// Keeps stages in memory, and says which were asked for and found.
+    #[derive(Default)]
+    struct Memory {
+        stages: Mutex<BTreeMap<String, Arrays<'static>>>,
+        found: Mutex<Vec<String>>,
+    }
+
+    fn owned(array: &Array<'_>) -> Array<'static> {
+        let values = match array.values() {
+            Values::F64(values) => Values::F64(values.to_vec().into()),
+            Values::U32(values) => Values::U32(values.to_vec().into()),
+            Values::U64(values) => Values::U64(values.to_vec().into()),
+        };
+        Array::new(array.shape().to_vec(), values).unwrap()
+    }
+
+    impl Checkpoints for Memory {
+        fn load(&self, stage: &str) -> Option<Arrays<'static>> {
+            let known = self.stages.lock().unwrap().get(stage).cloned();
+            if known.is_some() {
+                self.found.lock().unwrap().push(stage.to_string());
+            }
+            known
+        }
+
+        fn save(&self, stage: &str, arrays: &Arrays<'_>) {
+            let mut copy = Arrays::new();
+            arrays.iter().for_each(|(name, array)| copy.insert(name.to_string(), owned(array)));
+            self.stages.lock().unwrap().insert(stage.to_string(), copy);
+        }
+    }
+
+    /// Everything that a run gives, as text, which shows every bit of a number.
+    fn results(params: &GraphParams, run: &Run<'_>) -> String {
+        let space =
+            Space::from_points(uneven_blobs(300, 7, 3, 2).unwrap().points, Metric::Euclidean).unwrap();
+        let params = params.clone().check().unwrap();
+        let robust = robust_graph(&space, &params, run).unwrap();
+        let cluster_params = ClusterParams::exactly(3);
+        let found = spectral_clustering(&robust.graph, &cluster_params, run).unwrap();
+        let draws = StabilityParams { draws: 3 };
+        let stable = stability(&robust, &params, &found, &cluster_params, &draws, run).unwrap();
+        format!("{robust:?} {found:?} {stable:?}")
+    }
+
+    #[test]
+    fn a_run_goes_on_from_any_stage() {
+        let trained = GraphParams {
+            estimator: Estimator::AutoEncoder(AutoEncoder { max_epochs: 3, ..AutoEncoder::default() }),
+            candidates: CandidatePairs::All,
+            ..Preset::Robust.params()
+        };
+        for params in [Preset::Robust.params(), trained] {
+            let expected = results(&params, &Run::new(4));
+            let memory = Memory::default();
+            assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected);
+            assert!(memory.found.lock().unwrap().is_empty());
+            let all: Vec<String> = memory.stages.lock().unwrap().keys().cloned().collect();
+            assert!(all.len() >= 8, "{all:?}");
+            assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected);
+            assert_eq!(memory.found.lock().unwrap().len(), all.len());
+            // Killed at any moment: some stages are there, the others are not.
+            for missing in &all {
+                memory.stages.lock().unwrap().remove(missing);
+                assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected, "{missing}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_computed_again() {
+        let params = Preset::Robust.params();
+        let expected = results(&params, &Run::new(4));
+        let memory = Memory::default();
+        results(&params, &Run::new(4).with_checkpoints(&memory));
+        let stages: Vec<String> = memory.stages.lock().unwrap().keys().cloned().collect();
+        for stage in &stages {
+            let mut broken = Arrays::new();
+            broken.put("ids", Some(1), vec![77u32]);
+            memory.stages.lock().unwrap().insert(stage.clone(), broken);
+        }
+        assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected);
+    }
+}

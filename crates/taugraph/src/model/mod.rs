@@ -1,0 +1,244 @@
+//! Stage 13, model: all that it takes to place new points into a graph that is there, its clusters and its labels.
+//!
+//! A new point gets its neighbours among the nodes, its local scales, the probabilities and weights of its edges by the rules
+//! by which the nodes got theirs; [`Model::place`] says where a rule cannot be followed to the letter. From the weights follow
+//! its embedding, its cluster and its label. Nothing that is known changes: points are placed one by one, and a thousand
+//! new points do not form a new cluster.
+
+mod clusters;
+mod edges;
+mod place;
+mod stored;
+
+pub use place::{PlacedClasses, PlacedClusters, Placement};
+pub use stored::{ModelHeader, SpectralHeader, VERSION, check_version};
+
+use clusters::{Classes, Clusters};
+use edges::PersistenceRule;
+
+use crate::cluster::{ClusterParams, Clustering};
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::neighbors::{MetricPoints, NeighborGraph, Space};
+use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams};
+use crate::points::{Points, Preparation, PreparationRule, check_count};
+use crate::propagate::Propagation;
+use crate::robust::RobustGraph;
+use crate::scale::{FirstScale, LocalScales};
+
+/// A graph, with its clusters and labels if it has any, that new points can be placed into.
+///
+/// Built from results: [`Model::new`] and then [`Model::with_preparation`], [`Model::with_clusters`] and
+/// [`Model::with_classes`] as there is something to add; or from named arrays by [`Model::from_arrays`].
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The distinct points.
+    known: MetricPoints,
+    /// The row of each node, the first of its copies, and how many rows there were.
+    row_of_node: Vec<u32>,
+    n_rows: usize,
+    neighbors: NeighborGraph,
+    first_scales: LocalScales,
+    scales: LocalScales,
+    params: CheckedGraphParams,
+    persistence: PersistenceRule,
+    preparation: Option<PreparationRule>,
+    clusters: Option<Clusters>,
+    classes: Option<Classes>,
+    /// The largest distance from a node to its nearest one, in that one's first scales.
+    most_remote: f64,
+}
+
+impl Model {
+    /// The model of a robust graph. `space` are the points it was made from, `params` how.
+    pub fn new(space: &Space, robust: &RobustGraph, params: &CheckedGraphParams) -> Result<Self> {
+        let Space::Points(points) = space else {
+            return Err(Error::NeedsPoints { stage: "placing new points" });
+        };
+        let (n_rows, duplicates) = (space.len(), &robust.duplicates);
+        if duplicates.n_rows() != n_rows {
+            let received = duplicates.n_rows();
+            return Err(Error::Length { what: "rows of the graph", expected: n_rows, received });
+        }
+        // Points that somebody else keeps need not be copied.
+        let distinct = match duplicates.n_copies() {
+            0 => points.points().clone(),
+            _ => points.points().select(duplicates.row_of_node()),
+        };
+        Self {
+            known: MetricPoints::restored(distinct, points.metric())?,
+            row_of_node: duplicates.row_of_node().to_vec(),
+            n_rows,
+            neighbors: robust.neighbors.clone(),
+            first_scales: robust.first_scales.clone(),
+            scales: robust.scales.clone(),
+            params: without_given_scales(params)?,
+            persistence: PersistenceRule::learned(&robust.stochastic, params),
+            preparation: None,
+            clusters: None,
+            classes: None,
+            most_remote: 0.0,
+        }
+        .checked()
+    }
+
+    /// Adds how raw points become those of the graph.
+    pub fn with_preparation(self, preparation: &Preparation) -> Result<Self> {
+        self.with_rule(preparation.rule())
+    }
+
+    /// The same from the rule alone.
+    pub fn with_rule(self, rule: PreparationRule) -> Result<Self> {
+        Self { preparation: Some(rule), ..self }.checked()
+    }
+
+    /// Adds clusters of the graph, and the embedding they were found in. `params` are those of the clustering.
+    ///
+    /// # Panics
+    /// If graph and clustering differ in their nodes.
+    pub fn with_clusters(
+        self,
+        robust: &RobustGraph,
+        clustering: &Clustering,
+        params: &ClusterParams,
+    ) -> Result<Self> {
+        let clusters = Clusters::learned(&robust.graph, clustering, params);
+        Self { clusters: Some(clusters), ..self }.checked()
+    }
+
+    /// Adds labels that were propagated on the graph.
+    pub fn with_classes(self, propagation: &Propagation) -> Result<Self> {
+        let classes = Classes::learned(propagation)?;
+        Self { classes: Some(classes), ..self }.checked()
+    }
+
+    /// Everything that placing relies on, whether it was computed or read.
+    fn checked(mut self) -> Result<Self> {
+        let n = self.known.points().len();
+        let lengths = [
+            ("neighbours", self.neighbors.len()),
+            ("rows of nodes", self.row_of_node.len()),
+            ("first scales", self.first_scales.values().len()),
+            ("scales", self.scales.values().len()),
+        ];
+        if let Some(&(what, received)) = lengths.iter().find(|(_, length)| *length != n) {
+            return Err(Error::Length { what, expected: n, received });
+        }
+        check_count(self.n_rows)?;
+        let ascending = self.row_of_node.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascending || self.row_of_node.last().is_some_and(|&row| row as usize >= self.n_rows) {
+            let rule = "rows of nodes must ascend and be below the number of rows";
+            return Err(Error::BadStructure { row: 0, rule });
+        }
+        let needed = self.params.n_neighbors();
+        if self.neighbors.k() != needed {
+            let received = self.neighbors.k();
+            return Err(Error::Length { what: "neighbours of each node", expected: needed, received });
+        }
+        self.persistence.check(n, &self.params)?;
+        if let Some(rule) = &self.preparation {
+            let (expected, received) = (self.known.points().n_columns(), rule.n_prepared());
+            if expected != received {
+                return Err(Error::Length { what: "columns of the prepared points", expected, received });
+            }
+        }
+        if let Some(clusters) = &self.clusters {
+            clusters.check(n)?;
+        }
+        if let Some(classes) = &self.classes {
+            classes.check(n)?;
+        }
+        let remoteness =
+            |node: usize| self.remoteness(self.neighbors.ids(node)[0], self.neighbors.distances(node)[0]);
+        self.most_remote = (0..n).map(remoteness).fold(0.0, f64::max);
+        Ok(self)
+    }
+
+    /// A distance to the nearest node, in that node's first scales.
+    fn remoteness(&self, nearest: u32, distance: f64) -> f64 {
+        distance / self.first_scales.get(nearest as usize)
+    }
+
+    /// Distinct points.
+    pub fn n_nodes(&self) -> usize {
+        self.known.points().len()
+    }
+
+    /// Rows that the model was made from, copies included.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The row of each node: the first of its copies.
+    pub fn row_of_node(&self) -> &[u32] {
+        &self.row_of_node
+    }
+
+    /// Columns of the prepared points.
+    pub fn n_columns(&self) -> usize {
+        self.known.points().n_columns()
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> Metric {
+        self.known.metric()
+    }
+
+    /// How the graph was made. Scales that were given by row are not repeated here.
+    pub fn params(&self) -> &GraphParams {
+        &self.params
+    }
+
+    /// How raw points are prepared; `None` if they come prepared.
+    pub fn preparation(&self) -> Option<&PreparationRule> {
+        self.preparation.as_ref()
+    }
+
+    /// Number of clusters, if there are any.
+    pub fn n_clusters(&self) -> Option<usize> {
+        self.clusters.as_ref().map(Clusters::len)
+    }
+
+    /// Coordinates of the embedding, if there is one.
+    pub fn n_embedded(&self) -> Option<usize> {
+        self.clusters.as_ref().and_then(Clusters::n_embedded)
+    }
+
+    /// Number of classes, if labels were propagated.
+    pub fn n_classes(&self) -> Option<usize> {
+        self.classes.as_ref().map(Classes::len)
+    }
+
+    /// The largest remoteness of a node; what is beyond is `far`. See [`Placement::remoteness`].
+    pub fn most_remote(&self) -> f64 {
+        self.most_remote
+    }
+
+    /// Prepares raw points as those of the model were; gives the number of missing cells that were filled, too.
+    ///
+    /// Without a preparation they are taken as they are.
+    pub fn prepare(&self, values: &[f64], n_columns: usize) -> Result<(Points, usize)> {
+        match &self.preparation {
+            Some(rule) => rule.apply(values, n_columns),
+            None => Ok((Points::new(values.to_vec(), n_columns)?, 0)),
+        }
+    }
+
+    /// Neighbours that a new point needs: all nodes where all pairs are candidates.
+    fn n_candidates(&self) -> usize {
+        match self.params.candidates {
+            CandidatePairs::All => self.n_nodes(),
+            CandidatePairs::Neighbors { .. } => self.params.n_neighbors(),
+        }
+    }
+}
+
+/// Scales given row by row are those of the nodes now; the parameters need not hold them again.
+fn without_given_scales(params: &CheckedGraphParams) -> Result<CheckedGraphParams> {
+    let params = GraphParams::clone(params);
+    match params.first_scale {
+        FirstScale::Given(_) => GraphParams { first_scale: FirstScale::Given(Vec::new()), ..params },
+        _ => params,
+    }
+    .check()
+}

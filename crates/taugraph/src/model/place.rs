@@ -1,0 +1,207 @@
+//! New points among the nodes.
+
+use rayon::prelude::*;
+
+use super::Model;
+use super::edges::{Hung, NewEdge, NewPoint};
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::neighbors::neighbors_of_new;
+use crate::points::Points;
+use crate::progress::Run;
+use crate::propagate::best;
+
+/// Coordinates that differ by less than this share of the largest one are equal: preparing a point twice may round differently.
+const SAME: f64 = 1e-12;
+
+/// Where new points belong; everything in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placement {
+    /// Where the edges of each new point begin, the end included.
+    pub offsets: Vec<u64>,
+    /// The node of each edge, the nearest of a point first.
+    pub nodes: Vec<u32>,
+    /// Its distance.
+    pub distances: Vec<f64>,
+    /// Its probability.
+    pub probabilities: Vec<f64>,
+    /// Its weight.
+    pub affinities: Vec<f64>,
+    /// The node that a new point equals.
+    pub same_as: Vec<Option<u32>>,
+    /// First local scale of each point.
+    pub first_scales: Vec<f64>,
+    /// Robust local scale of each point.
+    pub scales: Vec<f64>,
+    /// Distance of each point to its nearest node, in that node's first scales.
+    pub remoteness: Vec<f64>,
+    /// Whether a point is more remote than every node of the model: it is placed as the others are, but nothing like it was seen.
+    pub far: Vec<bool>,
+    /// Clusters, if the model has any.
+    pub clusters: Option<PlacedClusters>,
+    /// Labels, if the model has any.
+    pub classes: Option<PlacedClasses>,
+}
+
+/// Clusters of new points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedClusters {
+    /// The cluster of each point.
+    pub labels: Vec<u32>,
+    /// How much nearer its centre is than the next: 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbours' votes.
+    pub margins: Vec<f64>,
+    /// The embedding, row by row; `None` if pieces of the graph were clustered on their own.
+    pub embedding: Option<Vec<f64>>,
+}
+
+/// Labels of new points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedClasses {
+    /// The label of each point; `None` if no label reaches any of its neighbours.
+    pub labels: Vec<Option<u32>>,
+    /// Probability of each class, point by point; all 0 without a label.
+    pub probabilities: Vec<f64>,
+    /// Lead of the likeliest class over the second.
+    pub margins: Vec<f64>,
+}
+
+/// Where one point belongs.
+struct Placed {
+    hung: Hung,
+    same_as: Option<u32>,
+    remoteness: f64,
+    cluster: Option<(u32, f64, Vec<f64>)>,
+    class: Option<Vec<f64>>,
+}
+
+impl Model {
+    /// Places points that were prepared as those of the model ([`Model::prepare`]).
+    ///
+    /// Each is treated as if it were one more node, with these differences:
+    /// - its candidate edges are those to its own nearest nodes; no node gets a new neighbour;
+    /// - an edge's persistence is that of the pool for the `Neighborhood` estimator, with neighbours among the nodes only; other
+    ///   estimators know their own edges only, so that an edge gets the mean persistence and probability of the edges of its node;
+    /// - where the nodes' scales are medians over draws, its scale is the expectation that they estimate; where they were given,
+    ///   its first scale is that of the nearest node.
+    ///
+    /// Its embedding is the Nyström extension of the eigenvectors, its cluster the nearest centre there, its label the weighted mean
+    /// of its neighbours'. A point equal to a node gets what that node has, and an edge of weight 1 to it.
+    pub fn place(&self, new: &Points, run: &Run<'_>) -> Result<Placement> {
+        let k = self.n_candidates();
+        let estimate = |n: usize| MemoryEstimate { stages: vec![("place", self.bytes(n, k))] };
+        refuse_if_over(new.len(), run.memory_limit, estimate, "place fewer points at a time")?;
+        let near = neighbors_of_new(&self.known, new, k, run)?;
+        let unit;
+        let new = match self.metric() {
+            Metric::Cosine => {
+                unit = new.clone().unit_rows(run.scratch)?;
+                &unit
+            }
+            _ => new,
+        };
+        if let Some(row) = (0..new.len()).find(|&row| !near.distances(row)[k - 1].is_finite()) {
+            return Err(Error::TooRemote { row });
+        }
+        run.stage("place", Some(new.len() as u64))?;
+        let placed: Vec<Placed> = (0..new.len())
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|row| {
+                run.check()?;
+                run.progress.advance(1);
+                Ok(self.place_one(&NewPoint {
+                    row: new.row(row),
+                    ids: near.ids(row),
+                    distances: near.distances(row),
+                }))
+            })
+            .collect::<Result<_>>()?;
+        Ok(self.collected(placed))
+    }
+
+    /// Neighbours, edges twice while they are collected, and what follows from them.
+    fn bytes(&self, n: usize, k: usize) -> u64 {
+        let (n, k) = (n as u64, k as u64);
+        let results = self.n_embedded().unwrap_or(0) + self.n_classes().unwrap_or(0) + 16;
+        n * (12 * k + 2 * 40 * k + 2 * 8 * results as u64)
+    }
+
+    fn place_one(&self, new: &NewPoint<'_>) -> Placed {
+        if let Some(node) = self.node_equal_to(new) {
+            return self.placed_on(node);
+        }
+        let hung = self.hang(new);
+        let votes = hung.votes();
+        Placed {
+            same_as: None,
+            remoteness: self.remoteness(new.ids[0], new.distances[0]),
+            cluster: self.clusters.as_ref().map(|clusters| clusters.of_new(&hung.edges, &votes)),
+            class: self.classes.as_ref().map(|classes| classes.of_new(&hung.edges, &votes)),
+            hung,
+        }
+    }
+
+    fn node_equal_to(&self, new: &NewPoint<'_>) -> Option<u32> {
+        let nearest = self.known.points().row(new.ids[0] as usize);
+        let largest = nearest.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= SAME * largest;
+        nearest.iter().zip(new.row).all(is_same).then_some(new.ids[0])
+    }
+
+    fn placed_on(&self, node: u32) -> Placed {
+        let at = node as usize;
+        let edge = NewEdge { node, distance: 0.0, probability: 1.0, weight: 1.0, log_affinity: 0.0 };
+        Placed {
+            hung: Hung {
+                edges: vec![edge],
+                first_scale: self.first_scales.get(at),
+                scale: self.scales.get(at),
+            },
+            same_as: Some(node),
+            remoteness: 0.0,
+            cluster: self.clusters.as_ref().map(|clusters| clusters.of_node(at)),
+            class: self.classes.as_ref().map(|classes| classes.of_node(at).to_vec()),
+        }
+    }
+
+    fn collected(&self, placed: Vec<Placed>) -> Placement {
+        let edges = || placed.iter().flat_map(|point| &point.hung.edges);
+        let mut offsets = vec![0u64];
+        for point in &placed {
+            offsets.push(offsets[offsets.len() - 1] + point.hung.edges.len() as u64);
+        }
+        let has_embedding = self.n_embedded().is_some();
+        let clusters = self.clusters.as_ref().map(|_| {
+            let found = || placed.iter().flat_map(|point| &point.cluster);
+            PlacedClusters {
+                labels: found().map(|cluster| cluster.0).collect(),
+                margins: found().map(|cluster| cluster.1).collect(),
+                embedding: has_embedding.then(|| found().flat_map(|cluster| &cluster.2).copied().collect()),
+            }
+        });
+        let classes = self.classes.as_ref().map(|_| {
+            let found = || placed.iter().flat_map(|point| &point.class);
+            let is_reached = |row: &[f64]| row.iter().any(|&p| p > 0.0);
+            PlacedClasses {
+                labels: found().map(|row| is_reached(row).then(|| best(row).0)).collect(),
+                margins: found().map(|row| best(row).1.max(0.0)).collect(),
+                probabilities: found().flatten().copied().collect(),
+            }
+        });
+        Placement {
+            offsets,
+            nodes: edges().map(|edge| edge.node).collect(),
+            distances: edges().map(|edge| edge.distance).collect(),
+            probabilities: edges().map(|edge| edge.probability).collect(),
+            affinities: edges().map(|edge| edge.weight).collect(),
+            same_as: placed.iter().map(|point| point.same_as).collect(),
+            first_scales: placed.iter().map(|point| point.hung.first_scale).collect(),
+            scales: placed.iter().map(|point| point.hung.scale).collect(),
+            remoteness: placed.iter().map(|point| point.remoteness).collect(),
+            far: placed.iter().map(|point| point.remoteness > self.most_remote).collect(),
+            clusters,
+            classes,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A model as named arrays and a header, and back. What comes back is untrusted.
+
+use super::Model;
+use super::clusters::{Classes, Clusters, Spectral};
+use super::edges::PersistenceRule;
+use crate::arrays::{Arrays, bad};
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::neighbors::{MetricPoints, NeighborGraph};
+use crate::params::GraphParams;
+use crate::points::{Points, PreparationRule};
+use crate::quantile::Estimator;
+use crate::scale::LocalScales;
+use crate::spectral::{EmbeddingRows, LaplacianKind};
+
+/// Version of what is kept of a model. It rises with every change, also if only something is added: headers and arrays
+/// with anything unknown are refused, because what is not known might matter.
+pub const VERSION: u32 = 1;
+
+/// Whether this library reads models of a version. To be asked before the rest of a header is looked at.
+pub fn check_version(version: u32) -> Result<()> {
+    match version {
+        1..=VERSION => Ok(()),
+        _ => Err(Error::ModelVersion { found: version, newest: VERSION }),
+    }
+}
+
+/// All of a model but its arrays.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct ModelHeader {
+    /// [`VERSION`] of the library that wrote it.
+    pub version: u32,
+    /// The metric.
+    pub metric: Metric,
+    /// How the graph was made.
+    pub graph: GraphParams,
+    /// Rows that it was made from.
+    pub n_rows: u64,
+    /// Columns of the raw table, if points are prepared.
+    pub n_raw_columns: Option<u64>,
+    /// Number of clusters, if there are any.
+    pub n_clusters: Option<u64>,
+    /// How the nodes were embedded, if they were.
+    pub spectral: Option<SpectralHeader>,
+    /// Number of classes, if there are any.
+    pub n_classes: Option<u64>,
+}
+
+/// How nodes were embedded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct SpectralHeader {
+    /// Which Laplacian.
+    pub laplacian: LaplacianKind,
+    /// What became of the eigenvectors' rows.
+    pub rows: EmbeddingRows,
+}
+
+impl Model {
+    /// Header and arrays, which are borrowed where they can be.
+    pub fn to_arrays(&self) -> (ModelHeader, Arrays<'_>) {
+        let mut arrays = Arrays::new();
+        let points = self.known.points();
+        let k = self.neighbors.k();
+        let ids: Vec<u32> = (0..self.n_nodes()).flat_map(|node| self.neighbors.ids(node)).copied().collect();
+        arrays.put("points", Some(points.n_columns()), points.values());
+        arrays.put("rows", None, &self.row_of_node[..]);
+        arrays.put("neighbors", Some(k), ids);
+        arrays.put("first_scales", None, self.first_scales.values());
+        arrays.put("scales", None, self.scales.values());
+        arrays.put("least_scales", None, vec![self.first_scales.least(), self.scales.least()]);
+        match &self.persistence {
+            PersistenceRule::Pooled(_, counts) => {
+                arrays.put("decay", None, counts.iter().map(|&count| count as u64).collect::<Vec<u64>>());
+            }
+            PersistenceRule::LikeKnownEnd { persistence, probability } => {
+                arrays.put("mean_persistence", None, &persistence[..]);
+                arrays.put("mean_probability", None, &probability[..]);
+            }
+        }
+        if let Some(rule) = &self.preparation {
+            rule.put_into(&mut arrays);
+        }
+        let spectral = self.clusters.as_ref().and_then(|clusters| clusters.spectral.as_ref());
+        if let Some(clusters) = &self.clusters {
+            arrays.put("clusters", None, &clusters.labels[..]);
+        }
+        if let Some(spectral) = spectral {
+            let d = spectral.eigenvalues.len();
+            arrays.put("spectral.eigenvalues", None, &spectral.eigenvalues[..]);
+            arrays.put("spectral.coordinates", Some(d), &spectral.coordinates[..]);
+            arrays.put("spectral.row_lengths", None, &spectral.row_lengths[..]);
+            arrays.put("spectral.degrees", None, &spectral.degrees[..]);
+            arrays.put("spectral.centers", Some(d), &spectral.centers[..]);
+        }
+        if let Some(classes) = &self.classes {
+            arrays.put("classes", Some(classes.n_classes), &classes.probabilities[..]);
+        }
+        let header = ModelHeader {
+            version: VERSION,
+            metric: self.metric(),
+            graph: self.params().clone(),
+            n_rows: self.n_rows as u64,
+            n_raw_columns: self.preparation.as_ref().map(|rule| rule.n_columns() as u64),
+            n_clusters: self.n_clusters().map(|count| count as u64),
+            spectral: spectral.map(|own| SpectralHeader { laplacian: own.kind, rows: own.rows }),
+            n_classes: self.n_classes().map(|count| count as u64),
+        };
+        (header, arrays)
+    }
+
+    /// The model of a header and arrays that may come from anywhere: whatever does not fit together, is not finite or names what does
+    /// not exist is an error. Nothing is allocated that the arrays do not fill.
+    pub fn from_arrays(header: ModelHeader, mut arrays: Arrays<'_>) -> Result<Self> {
+        check_version(header.version)?;
+        let params = header.graph.check()?;
+        let [n, d] = *arrays.shape("points")? else { return Err(bad("points", "a table is needed".into())) };
+        let points = Points::new(arrays.take_finite("points", &[n, d])?, d)?;
+        let known = MetricPoints::restored(points, header.metric)?;
+        let k = params.n_neighbors();
+        let ids = arrays.take_ids("neighbors", &[n, k], n)?;
+        let distance = |place: usize| {
+            let (a, b) = (place / k, ids[place] as usize);
+            header.metric.distance(known.points().row(a), known.points().row(b))
+        };
+        let distances = (0..ids.len()).map(distance).collect();
+        let neighbors = NeighborGraph::new(n, k, ids, distances)?;
+        let first_scales = arrays.take::<f64>("first_scales", &[n])?;
+        let scales = arrays.take::<f64>("scales", &[n])?;
+        let least = arrays.take_finite("least_scales", &[2])?;
+        let persistence = match params.estimator {
+            Estimator::Neighborhood(neighborhood) => {
+                let counts = arrays.take::<u64>("decay", &[params.taus.len()])?;
+                let counts = counts.into_iter().map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+                PersistenceRule::Pooled(neighborhood, counts.collect())
+            }
+            _ => PersistenceRule::LikeKnownEnd {
+                persistence: arrays.take_finite("mean_persistence", &[n])?,
+                probability: arrays.take_finite("mean_probability", &[n])?,
+            },
+        };
+        let preparation = match header.n_raw_columns {
+            Some(columns) => Some(PreparationRule::take_from(&mut arrays, whole("raw columns", columns)?)?),
+            None => None,
+        };
+        let clusters = match header.n_clusters {
+            Some(count) => Some(take_clusters(&mut arrays, n, whole("clusters", count)?, header.spectral)?),
+            None => None,
+        };
+        let classes = match header.n_classes {
+            Some(count) => {
+                let n_classes = whole("classes", count)?;
+                let probabilities = arrays.take_finite("classes", &[n, n_classes])?;
+                Some(Classes { n_classes, probabilities })
+            }
+            None => None,
+        };
+        let model = Self {
+            row_of_node: arrays.take::<u32>("rows", &[n])?,
+            n_rows: whole("rows", header.n_rows)?,
+            known,
+            neighbors,
+            first_scales: LocalScales::restored(first_scales, least[0])?,
+            scales: LocalScales::restored(scales, least[1])?,
+            params,
+            persistence,
+            preparation,
+            clusters,
+            classes,
+            most_remote: 0.0,
+        };
+        if let Some(name) = arrays.names().next() {
+            return Err(bad(name, "a model of this kind has no such array".into()));
+        }
+        model.checked()
+    }
+}
+
+/// A number of things that there can be.
+fn whole(name: &'static str, number: u64) -> Result<usize> {
+    usize::try_from(number).map_err(|_| Error::Parameter {
+        name,
+        value: number.to_string(),
+        rule: "must be a number of things that fit into memory",
+    })
+}
+
+fn take_clusters(
+    arrays: &mut Arrays<'_>,
+    n: usize,
+    n_clusters: usize,
+    header: Option<SpectralHeader>,
+) -> Result<Clusters> {
+    let labels = arrays.take_ids("clusters", &[n], n_clusters)?;
+    let spectral = match header {
+        None => None,
+        Some(SpectralHeader { laplacian, rows }) => {
+            let d = arrays.shape("spectral.eigenvalues")?[0];
+            let n_lengths = if rows == EmbeddingRows::UnitLength { n } else { 0 };
+            Some(Spectral {
+                kind: laplacian,
+                rows,
+                eigenvalues: arrays.take_finite("spectral.eigenvalues", &[d])?,
+                coordinates: arrays.take_finite("spectral.coordinates", &[n, d])?,
+                row_lengths: arrays.take_finite("spectral.row_lengths", &[n_lengths])?,
+                degrees: arrays.take_finite("spectral.degrees", &[n])?,
+                centers: arrays.take_finite("spectral.centers", &[n_clusters, d])?,
+            })
+        }
+    };
+    Ok(Clusters { labels, n_clusters, spectral })
+}

@@ -1,0 +1,413 @@
+//! New points placed into a model: they get what known points like them have.
+
+use taugraph::arrays::{Arrays, Values};
+use taugraph::cluster::{ClusterParams, Clustering, PiecePolicy, spectral_clustering};
+use taugraph::distance::{DistanceMatrix, Metric};
+use taugraph::edges::Symmetrize;
+use taugraph::error::Error;
+use taugraph::generators::{LabeledPoints, SpiralDensity, moons, pinwheel, two_spirals, uneven_blobs};
+use taugraph::labels::Labels;
+use taugraph::metrics::matched_accuracy;
+use taugraph::model::{Model, ModelHeader, Placement, VERSION, check_version};
+use taugraph::neighbors::Space;
+use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
+use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::progress::Run;
+use taugraph::propagate::{Examples, PropagateParams, Propagation, propagate};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Overlap};
+use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::scale::FirstScale;
+use taugraph::spectral::{EmbeddingRows, LaplacianKind};
+
+/// Points, their graph, clusters and labels, and the model of all.
+struct Trained {
+    robust: RobustGraph,
+    clustering: Clustering,
+    propagation: Propagation,
+    model: Model,
+}
+
+fn train(
+    points: &Points,
+    params: &GraphParams,
+    metric: Metric,
+    cluster: &ClusterParams,
+    truth: &Labels,
+) -> Trained {
+    let run = Run::new(3);
+    let params = params.clone().check().unwrap();
+    let space = Space::from_points(points.clone(), metric).unwrap();
+    let robust = robust_graph(&space, &params, &run).unwrap();
+    let clustering = spectral_clustering(&robust.graph, cluster, &run).unwrap();
+    // Ten examples of each class.
+    let mut left = vec![10; truth.n_classes()];
+    let of_node = |&row: &u32| {
+        let class = truth[row as usize];
+        let left = &mut left[class as usize];
+        (*left > 0).then(|| {
+            *left -= 1;
+            class
+        })
+    };
+    let examples = robust.duplicates.row_of_node().iter().map(of_node).collect();
+    let examples = Examples::new(examples, truth.n_classes()).unwrap();
+    let propagation = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let model = Model::new(&space, &robust, &params).unwrap();
+    let model = model.with_clusters(&robust, &clustering, cluster).unwrap();
+    let model = model.with_classes(&propagation).unwrap();
+    Trained { robust, clustering, propagation, model }
+}
+
+fn train_default(data: &LabeledPoints, clusters: usize) -> Trained {
+    let params = Preset::Robust.params();
+    train(&data.points, &params, Metric::Euclidean, &ClusterParams::exactly(clusters), &data.labels)
+}
+
+fn place(model: &Model, new: &Points) -> Placement {
+    model.place(new, &Run::new(0)).unwrap()
+}
+
+/// Rows of one parity.
+fn half(data: &LabeledPoints, parity: usize) -> LabeledPoints {
+    let rows: Vec<u32> = (0..data.points.len() as u32).filter(|row| *row as usize % 2 == parity).collect();
+    let labels = rows.iter().map(|&row| data.labels[row as usize]).collect();
+    LabeledPoints {
+        points: data.points.select(&rows),
+        labels: Labels::new(labels, data.labels.n_classes()).unwrap(),
+    }
+}
+
+fn shares_agreement(a: &[u32], b: &[u32]) -> f64 {
+    a.iter().zip(b).filter(|(a, b)| a == b).count() as f64 / a.len() as f64
+}
+
+fn sets() -> Vec<(LabeledPoints, usize)> {
+    vec![
+        (two_spirals(600, SpiralDensity::EvenLength, 1).unwrap(), 2),
+        (moons(600, 0.06, 2).unwrap(), 2),
+        (pinwheel(600, 3).unwrap(), 5),
+        (uneven_blobs(600, 9, 4, 4).unwrap(), 4),
+    ]
+}
+
+#[test]
+fn known_points_moved_a_little_keep_their_cluster_and_label() {
+    for (data, clusters) in sets() {
+        let trained = train_default(&data, clusters);
+        let moved = data
+            .points
+            .values()
+            .iter()
+            .enumerate()
+            .map(|(place, value)| value + if place % 2 == 0 { 1e-9 } else { -1e-9 });
+        let moved = Points::new(moved.collect(), data.points.n_columns()).unwrap();
+        let placed = place(&trained.model, &moved);
+        assert!(placed.same_as.iter().all(Option::is_none));
+        let own = shares_agreement(&placed.clusters.unwrap().labels, &trained.clustering.labels);
+        assert!(own >= 0.99, "{own} of the clusters");
+        let classes = placed.classes.unwrap();
+        let same = classes.labels.iter().zip(&trained.propagation.labels).filter(|(a, b)| a == b).count();
+        assert!(same as f64 >= 0.99 * moved.len() as f64, "{same} of {} labels", moved.len());
+        assert!(placed.far.iter().all(|far| !far));
+    }
+}
+
+/// One half is learned, the other placed; against clusters and labels of both halves together.
+#[test]
+fn held_out_points_are_placed_as_if_they_had_been_there() {
+    for (data, clusters) in sets() {
+        let (known, new) = (half(&data, 0), half(&data, 1));
+        let trained = train_default(&known, clusters);
+        let placed = place(&trained.model, &new.points);
+        let all = train_default(&data, clusters);
+        let of_all: Vec<u32> = all.clustering.labels.iter().skip(1).step_by(2).copied().collect();
+        let of_all = Labels::new(of_all, clusters).unwrap();
+        let agreement = matched_accuracy(&of_all, &placed.clusters.unwrap().labels).unwrap();
+        assert!(agreement > 0.95, "clusters of {:?}: {agreement}", data.points.row(0));
+        let labels: Vec<u32> = placed.classes.unwrap().labels.into_iter().map(Option::unwrap).collect();
+        let of_all: Vec<u32> =
+            all.propagation.labels.iter().skip(1).step_by(2).map(|label| label.unwrap()).collect();
+        let agreement = shares_agreement(&labels, &of_all);
+        assert!(agreement > 0.95, "labels of {:?}: {agreement}", data.points.row(0));
+    }
+}
+
+#[test]
+fn a_point_equal_to_a_known_one_gets_exactly_what_that_has() {
+    let data = uneven_blobs(300, 4, 3, 5).unwrap();
+    for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine] {
+        let params = Preset::Robust.params();
+        let trained = train(&data.points, &params, metric, &ClusterParams::exactly(3), &data.labels);
+        let placed = place(&trained.model, &data.points);
+        let nodes: Vec<Option<u32>> = (0..300).map(Some).collect();
+        assert_eq!(placed.same_as, nodes, "{metric:?}");
+        assert_eq!(placed.scales, trained.robust.scales.values());
+        assert_eq!(placed.first_scales, trained.robust.first_scales.values());
+        let clusters = placed.clusters.unwrap();
+        assert_eq!(clusters.labels, trained.clustering.labels[..]);
+        assert_eq!(clusters.embedding.unwrap(), trained.clustering.embedding.unwrap().coordinates);
+        let classes = placed.classes.unwrap();
+        assert_eq!(classes.labels, trained.propagation.labels);
+        assert_eq!(classes.probabilities, trained.propagation.probabilities);
+        assert_eq!(classes.margins, trained.propagation.margins);
+        assert!(placed.affinities.iter().all(|&weight| weight == 1.0) && placed.nodes.len() == 300);
+    }
+}
+
+/// Copies in the table share a node, and the rotation of new points may round differently.
+#[test]
+fn raw_points_are_prepared_as_before() {
+    let data = uneven_blobs(200, 12, 3, 6).unwrap();
+    let mut raw = data.points.values().to_vec();
+    let first = raw[..12].to_vec();
+    raw.extend_from_slice(&first);
+    raw[5 * 12 + 3] = f64::NAN;
+    let run = Run::new(0);
+    for pca in [None, Some(5)] {
+        let prepared = prepare(&raw, 12, &PreparationParams { pca, ..Default::default() }, &run).unwrap();
+        let space = Space::from_points(prepared.points.clone(), Metric::Euclidean).unwrap();
+        let params = Preset::Robust.params().check().unwrap();
+        let robust = robust_graph(&space, &params, &run).unwrap();
+        let model = Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap();
+        assert_eq!((model.n_rows(), model.n_nodes()), (201, 200));
+        let (points, n_filled) = model.prepare(&raw, 12).unwrap();
+        assert_eq!(n_filled, 1);
+        let placed = place(&model, &points);
+        let nodes: Vec<Option<u32>> = (0..200).chain([0]).map(Some).collect();
+        assert_eq!(placed.same_as, nodes, "{pca:?}");
+        assert!(placed.clusters.is_none() && placed.classes.is_none());
+        assert!(model.prepare(&raw, 11).is_err());
+    }
+}
+
+#[test]
+fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
+    let data = moons(400, 0.05, 1).unwrap();
+    let trained = train_default(&data, 2);
+    let new = Points::new(vec![0.0, 1.0, 1e6, -1e6, 1.5, -3.0, 1.0, -0.5], 2).unwrap();
+    let placed = place(&trained.model, &new);
+    assert_eq!(placed.far, [false, true, true, false]);
+    assert!(placed.remoteness[1] > trained.model.most_remote());
+    let classes = placed.classes.unwrap();
+    assert!(classes.labels.iter().all(Option::is_some));
+    assert!(classes.probabilities.chunks_exact(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
+    assert!(placed.clusters.unwrap().embedding.unwrap().iter().all(|v| v.is_finite()));
+    // So far that no affinity is left in a graph without a floor.
+    let params = Preset::LocalScaling.params();
+    let trained = train(&data.points, &params, Metric::Euclidean, &ClusterParams::exactly(2), &data.labels);
+    let placed = place(&trained.model, &new);
+    assert_eq!(placed.far, [false, true, true, false]);
+    assert!(
+        placed
+            .classes
+            .unwrap()
+            .probabilities
+            .chunks_exact(2)
+            .all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12)
+    );
+    assert!(trained.model.place(&Points::new(vec![1e200, 1e200], 2).unwrap(), &Run::new(0)).is_err());
+    assert!(trained.model.place(&Points::new(vec![1.0], 1).unwrap(), &Run::new(0)).is_err());
+}
+
+/// Every kind of graph and embedding, for what depends on it.
+fn variants() -> Vec<(GraphParams, ClusterParams)> {
+    let robust = || Preset::Robust.params();
+    let two = ClusterParams::exactly(2);
+    let with = |estimator| GraphParams { estimator, ..robust() };
+    let short = AutoEncoder { max_epochs: 4, ..AutoEncoder::default() };
+    let mutual = CandidatePairs::Neighbors { k: 12, symmetrize: Symmetrize::Mutual };
+    let mut all: Vec<(GraphParams, ClusterParams)> = vec![
+        (robust(), two),
+        (Preset::RobustMean.params(), two),
+        (Preset::LocalScaling.params(), two),
+        (Preset::ThresholdControl.params(), two),
+        (Preset::CertainControl.params(), two),
+        (GraphParams { estimator: Estimator::AutoEncoder(short), ..Preset::Paper.params() }, two),
+        (with(Estimator::Overlap(Overlap { pool: 10 })), two),
+        (with(Estimator::Community(Community::default())), two),
+        (GraphParams { candidates: mutual, ..robust() }, two),
+        (GraphParams { first_scale: FirstScale::Given(vec![0.2; 200]), ..robust() }, two),
+        (GraphParams { first_scale: FirstScale::MeanOfNeighbors(5), ..robust() }, two),
+        (
+            GraphParams { link_components: LinkComponents::No, ..robust() },
+            ClusterParams { pieces: PiecePolicy::Separately, ..two },
+        ),
+    ];
+    for laplacian in [LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
+        for rows in [EmbeddingRows::Plain, EmbeddingRows::Diffusion] {
+            all.push((robust(), ClusterParams { laplacian, rows, ..two }));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_kind_of_model_places_well_and_comes_back_to_the_bit() {
+    let data = moons(200, 0.04, 7).unwrap();
+    let fresh = moons(100, 0.04, 8).unwrap();
+    for (params, cluster) in variants() {
+        let trained = train(&data.points, &params, Metric::Euclidean, &cluster, &data.labels);
+        let placed = place(&trained.model, &fresh.points);
+        let what = format!("{:?} {:?} {cluster:?}", params.candidates, params.estimator);
+        let classes = placed.classes.as_ref().unwrap();
+        let labels: Vec<u32> = classes.labels.iter().map(|label| label.unwrap_or(9)).collect();
+        let right = shares_agreement(&labels, &fresh.labels);
+        assert!(right > 0.97, "labels {right}: {what}");
+        // A vote of neighbours from all sides, as the nodes' own clusters are.
+        let truth: Vec<u32> = fresh.labels.to_vec();
+        let of_nodes = matched_accuracy(&data.labels, &trained.clustering.labels).unwrap();
+        let truth = Labels::new(truth, 2).unwrap();
+        let own = matched_accuracy(&truth, &placed.clusters.as_ref().unwrap().labels).unwrap();
+        assert!(own > of_nodes - 0.08, "clusters {own} after {of_nodes}: {what}");
+
+        let (header, arrays) = trained.model.to_arrays();
+        let back = Model::from_arrays(header, owned(&arrays)).unwrap();
+        assert_eq!(place(&back, &fresh.points), placed, "{what}");
+        assert_eq!(place(&back, &data.points), place(&trained.model, &data.points), "{what}");
+    }
+}
+
+/// As a file would give them.
+fn owned(arrays: &Arrays<'_>) -> Arrays<'static> {
+    let mut all = Arrays::new();
+    for (name, array) in arrays.iter() {
+        let width = array.shape().get(1).copied();
+        match array.values() {
+            Values::F64(values) => all.put(name, width, values.to_vec()),
+            Values::U32(values) => all.put(name, width, values.to_vec()),
+            Values::U64(values) => all.put(name, width, values.to_vec()),
+        }
+    }
+    all
+}
+
+#[test]
+fn cosine_and_manhattan_models_come_back_to_the_bit() {
+    let data = uneven_blobs(200, 8, 3, 2).unwrap();
+    let fresh = uneven_blobs(90, 8, 3, 3).unwrap();
+    for metric in [Metric::Manhattan, Metric::Cosine] {
+        let params = Preset::Robust.params();
+        let trained = train(&data.points, &params, metric, &ClusterParams::exactly(3), &data.labels);
+        let (header, arrays) = trained.model.to_arrays();
+        let back = Model::from_arrays(header, owned(&arrays)).unwrap();
+        assert_eq!(place(&back, &fresh.points), place(&trained.model, &fresh.points), "{metric:?}");
+    }
+}
+
+#[test]
+fn the_same_bits_on_any_number_of_threads() {
+    let data = two_spirals(500, SpiralDensity::UniformAngle, 5).unwrap();
+    let fresh = two_spirals(300, SpiralDensity::UniformAngle, 6).unwrap();
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| place(&train_default(&data, 2).model, &fresh.points))
+    };
+    let one = on(1);
+    assert!(on(2) == one && on(4) == one);
+}
+
+/// A model whose header or arrays were tampered with is refused, not believed.
+#[test]
+fn hostile_models_are_refused() {
+    let data = uneven_blobs(60, 3, 2, 1).unwrap();
+    let trained = train_default(&data, 2);
+    let (header, arrays) = trained.model.to_arrays();
+    let read = |header: &ModelHeader, arrays: Arrays<'static>| Model::from_arrays(header.clone(), arrays);
+    read(&header, owned(&arrays)).unwrap();
+
+    // Every array left out, cut, and with its values spoiled.
+    for (name, array) in arrays.iter() {
+        let mut fewer = Arrays::new();
+        for (other, kept) in arrays.iter().filter(|(other, _)| *other != name) {
+            fewer.insert(other.to_string(), kept.clone());
+        }
+        let without = read(&header, owned(&fewer));
+        assert!(without.is_err(), "without {name}");
+        let width = array.shape().get(1).copied();
+        let row = width.unwrap_or(1);
+        let (mut cut, mut spoiled) = (owned(&arrays), owned(&arrays));
+        match array.values() {
+            Values::F64(values) => {
+                cut.put(name, width, values[row..].to_vec());
+                let mut changed = values.to_vec();
+                changed[row / 2] = f64::NAN;
+                spoiled.put(name, width, changed);
+            }
+            Values::U32(values) => {
+                cut.put(name, width, values[row..].to_vec());
+                let mut changed = values.to_vec();
+                changed[row / 2] = u32::MAX;
+                spoiled.put(name, width, changed);
+            }
+            Values::U64(values) => {
+                cut.put(name, width, values[row..].to_vec());
+                spoiled.put(name, width, values.iter().map(|&value| value as f64).collect::<Vec<_>>());
+            }
+        }
+        assert!(read(&header, cut).is_err(), "cut {name}");
+        assert!(read(&header, spoiled).is_err(), "spoiled {name}");
+    }
+
+    let with = |change: fn(&mut ModelHeader)| {
+        let mut changed = header.clone();
+        change(&mut changed);
+        read(&changed, owned(&arrays)).unwrap_err()
+    };
+    for change in [
+        (|header| header.version = 0) as fn(&mut ModelHeader),
+        |header| header.version = VERSION + 1,
+        |header| header.metric = Metric::Cosine,
+        |header| header.n_rows = 3,
+        |header| header.n_clusters = None,
+        |header| header.n_clusters = Some(0),
+        |header| header.n_clusters = Some(u64::MAX),
+        |header| header.n_classes = Some(u64::MAX),
+        |header| header.n_classes = None,
+        |header| header.n_raw_columns = Some(3),
+        |header| header.spectral = None,
+        |header| header.spectral.as_mut().unwrap().rows = EmbeddingRows::Plain,
+        |header| header.graph.threshold = f64::NAN,
+        |header| {
+            header.graph.candidates =
+                CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union }
+        },
+        |header| header.graph.candidates = CandidatePairs::Neighbors { k: 59, symmetrize: Symmetrize::Union },
+        |header| header.graph.first_scale = FirstScale::KthNeighbor(1 << 40),
+        |header| header.graph.estimator = Preset::Paper.params().estimator,
+    ] {
+        with(change);
+    }
+    let said = with(|header| header.version = 7).to_string();
+    assert!(said.contains("version 7") && said.contains("use a newer one"), "{said}");
+    assert!(check_version(VERSION).is_ok() && check_version(VERSION + 1).is_err());
+
+    let mut more = owned(&arrays);
+    more.put("surprise", None, vec![1.0]);
+    assert!(read(&header, more).unwrap_err().to_string().contains("surprise"));
+    // A neighbour list that is none.
+    let mut own = owned(&arrays);
+    own.put("neighbors", Some(15), (0..60 * 15).map(|place| place / 15).collect::<Vec<u32>>());
+    assert!(matches!(read(&header, own), Err(Error::BadStructure { .. })));
+}
+
+#[test]
+fn only_points_make_a_model() {
+    let data = uneven_blobs(60, 3, 2, 1).unwrap();
+    let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
+    let all = (0..3600).map(|cell| space.distance(cell / 60, cell % 60)).collect();
+    let distances = Space::Distances(DistanceMatrix::new(all, 60).unwrap());
+    let params = Preset::Robust.params().check().unwrap();
+    let robust = robust_graph(&distances, &params, &Run::new(0)).unwrap();
+    assert!(matches!(Model::new(&distances, &robust, &params), Err(Error::NeedsPoints { .. })));
+    // Graph, points, clusters and labels that do not belong together.
+    let model = Model::new(&space, &robust, &params).unwrap();
+    let fewer = Space::from_points(data.points.select(&[0, 1, 2]), Metric::Euclidean).unwrap();
+    assert!(matches!(Model::new(&fewer, &robust, &params), Err(Error::Length { .. })));
+    let other = train_default(&uneven_blobs(70, 3, 2, 1).unwrap(), 2);
+    assert!(model.clone().with_clusters(&robust, &other.clustering, &ClusterParams::exactly(2)).is_err());
+    assert!(model.clone().with_classes(&other.propagation).is_err());
+    let wide = prepare(&[0.0; 0], 1, &PreparationParams::default(), &Run::new(0));
+    assert!(wide.is_err());
+    let limited = Run::new(0).with_memory_limit(Some(1000));
+    assert!(matches!(model.place(&data.points, &limited), Err(Error::Memory { .. })));
+}
