@@ -8,10 +8,12 @@ use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::{NeighborGraph, Space};
 use taugraph::points::SparsePoints;
 use taugraph_io::{
-    Contents, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix, Table, read,
+    Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix,
+    Table, extent, read, read_on_disk,
 };
 
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
 /// What was read.
@@ -30,6 +32,8 @@ pub struct Dataset {
     pub ids: Option<Vec<String>>,
     /// What was changed in a matrix to make it a graph.
     pub changes: Changes,
+    /// Whether the features are on disk.
+    pub is_on_disk: bool,
 }
 
 /// How large sparse points are.
@@ -42,7 +46,7 @@ pub struct SparseSize {
 /// The numbers.
 pub enum Body {
     /// Raw points, row by row; NaN is a missing cell.
-    Points(Vec<f64>),
+    Points(Values),
     /// Sparse points.
     Sparse(SparsePoints),
     /// Distances that the user computed.
@@ -51,12 +55,43 @@ pub enum Body {
     Graph(SparseGraph),
 }
 
+/// Raw values, in memory or on disk.
+pub enum Values {
+    Memory(Vec<f64>),
+    Disk(DiskValues),
+}
+
+impl std::ops::Deref for Values {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Values::Memory(values) => values,
+            Values::Disk(values) => values.as_ref(),
+        }
+    }
+}
+
+impl Values {
+    /// In memory, wherever they were.
+    fn into_memory(self) -> Vec<f64> {
+        match self {
+            Values::Memory(values) => values,
+            Values::Disk(values) => values.as_ref().to_vec(),
+        }
+    }
+}
+
 const TEXT_HINT: &str = "; leave the column out with --drop, or name it with --label-column or --id-column";
 
 /// Reads the file of the settings.
-pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
+pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Dataset> {
     let source = Source::new(&input.file);
     let name = source.to_string();
+    if let Some(read) = read_disk_table(input, features) {
+        let DiskTable { table, values } = read?;
+        return from_table(table, Values::Disk(values), name, input);
+    }
     match read_contents(input)? {
         Contents::Sparse(matrix) => {
             refuse_column_flags(&name, input, false)?;
@@ -66,7 +101,10 @@ pub fn read_dataset(input: &InputSettings) -> Outcome<Dataset> {
             refuse_column_flags(&name, input, true)?;
             from_sparse(found.matrix, Some(found.labels), name, input)
         }
-        Contents::Table(table) => from_table(table, name, input),
+        Contents::Table(mut table) => {
+            let values = Values::Memory(std::mem::take(&mut table.values));
+            from_table(table, values, name, input)
+        }
     }
 }
 
@@ -100,7 +138,29 @@ type Roles<'a> = dyn Fn(&[String]) -> Result<Vec<Role>, FileError> + 'a;
 
 /// The same with roles of another kind.
 pub fn read_with_roles(input: &InputSettings, roles: &Roles<'_>) -> Outcome<Contents> {
-    let options = ReadOptions {
+    Ok(read(&Source::new(&input.file), &options(input, roles))?)
+}
+
+/// Reads a table whose numbers stay on disk, if that is where features are.
+pub fn read_disk_table(input: &InputSettings, features: &Features) -> Option<Outcome<DiskTable>> {
+    let scratch = features.scratch()?;
+    let source = Source::new(&input.file);
+    let name = source.to_string();
+    let roles = |names: &[String]| roles(names, input, &name);
+    Some(read_on_disk(&source, &options(input, &roles), scratch).map_err(Failure::from))
+}
+
+/// Rows and features of a table, where its file says so at once.
+pub fn known_extent(input: &InputSettings) -> Outcome<Option<(usize, usize)>> {
+    let source = Source::new(&input.file);
+    let name = source.to_string();
+    let roles = |names: &[String]| roles(names, input, &name);
+    Ok(extent(&source, &options(input, &roles))?)
+}
+
+/// How the settings want a table read.
+fn options<'a>(input: &'a InputSettings, roles: &'a Roles<'a>) -> ReadOptions<'a> {
+    ReadOptions {
         roles,
         delimiter: input.delimiter.map(|delimiter| delimiter as u8),
         header: match input.header {
@@ -109,8 +169,7 @@ pub fn read_with_roles(input: &InputSettings, roles: &Roles<'_>) -> Outcome<Cont
             HeaderChoice::No => Header::No,
         },
         array: input.array.as_deref(),
-    };
-    Ok(read(&Source::new(&input.file), &options)?)
+    }
 }
 
 fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role>, FileError> {
@@ -149,7 +208,7 @@ pub fn some_of(names: &[String]) -> String {
     text
 }
 
-fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<Dataset> {
+fn from_table(table: Table, values: Values, name: String, input: &InputSettings) -> Outcome<Dataset> {
     table.refuse_text(TEXT_HINT)?;
     let take = |column: &Option<String>| {
         column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
@@ -160,7 +219,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         return Err(Failure::Input(format!("{name}: no column is left to use as a feature")));
     }
     let (n, d) = (table.n_rows, table.n_numbers);
-    let values = std::mem::take(&mut table.values);
+    let is_on_disk = matches!(values, Values::Disk(_));
     let square = |values: &[f64]| {
         if n != d {
             let message =
@@ -181,7 +240,8 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
         InputKind::Auto | InputKind::Points => Body::Points(values),
         InputKind::Distances => {
             square(&values)?;
-            let matrix = DistanceMatrix::new(values, n).map_err(|error| of_matrix(error, &name))?;
+            let matrix =
+                DistanceMatrix::new(values.into_memory(), n).map_err(|error| of_matrix(error, &name))?;
             Body::Distances(Space::Distances(matrix))
         }
         InputKind::Graph => {
@@ -191,7 +251,7 @@ fn from_table(mut table: Table, name: String, input: &InputSettings) -> Outcome<
             Body::Graph(graph)
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, sparse: None, labels, ids, changes })
+    Ok(Dataset { name, n_rows: n, body, features, sparse: None, labels, ids, changes, is_on_disk })
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -254,6 +314,7 @@ fn from_sparse(
             labels,
             ids: None,
             changes,
+            is_on_disk: false,
         });
     }
     if labels.is_some() {
@@ -272,7 +333,17 @@ fn from_sparse(
         let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
         (Body::Graph(graph), changes)
     };
-    Ok(Dataset { name, n_rows: n, body, features: Vec::new(), sparse: None, labels, ids: None, changes })
+    Ok(Dataset {
+        name,
+        n_rows: n,
+        body,
+        features: Vec::new(),
+        sparse: None,
+        labels,
+        ids: None,
+        changes,
+        is_on_disk: false,
+    })
 }
 
 /// The rows of a sparse matrix as points.

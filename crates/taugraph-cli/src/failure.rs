@@ -108,6 +108,7 @@ impl From<taugraph::error::Error> for Failure {
             Error::Parameter { .. } => Failure::Usage(message),
             Error::Memory { .. } => Failure::Memory(message),
             Error::Cancelled => Failure::Interrupted,
+            Error::Scratch { .. } => Failure::Output(message),
             Error::EigenNotConverged { .. }
             | Error::SolveNotConverged { .. }
             | Error::Diverged { .. }

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod dataset;
 mod failure;
+mod features;
 mod model_file;
 mod new_rows;
 mod pipeline;

@@ -1,14 +1,16 @@
 //! The stages of the library in the order in which a command needs them.
 
 use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
+use taugraph::error::Error;
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
 use taugraph::points::{ColumnModel, PreparationRule, prepare, prepare_sparse};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, RowSize, robust_graph};
 
-use crate::dataset::{Body, Dataset, of_points};
+use crate::dataset::{Body, Dataset, Values, of_points};
 use crate::failure::{Failure, Outcome};
+use crate::features::{prepared_row, with_advice};
 use crate::settings::Settings;
 
 /// A graph and where it comes from.
@@ -64,12 +66,22 @@ impl Built {
 /// Refuses a clustering of points that will not fit, before anything is computed.
 pub fn refuse_if_too_large(dataset: &Dataset, settings: &Settings, run: &Run<'_>) -> Outcome<()> {
     let row = match &dataset.body {
-        Body::Points(_) => RowSize::Columns(dataset.features.len()),
+        Body::Points(_) => prepared_row(dataset.features.len(), settings, dataset.is_on_disk),
         Body::Sparse(points) => RowSize::of_sparse(points),
         // Those that are given already are checked stage by stage.
         Body::Distances(_) | Body::Graph(_) => return Ok(()),
     };
-    Ok(cluster::refuse_if_too_large(dataset.n_rows, row, &settings.graph, &settings.cluster, run)?)
+    let refused = cluster::refuse_if_too_large(dataset.n_rows, row, &settings.graph, &settings.cluster, run);
+    Ok(refused.map_err(|error| advise(error, dataset, settings))?)
+}
+
+/// A refusal for want of memory says if the disk would help.
+fn advise(error: Error, dataset: &Dataset, settings: &Settings) -> Error {
+    let may_be_on_disk = !dataset.is_on_disk && !dataset.features.is_empty();
+    match may_be_on_disk {
+        true => with_advice(error, (dataset.n_rows, dataset.features.len()), settings),
+        false => error,
+    }
 }
 
 /// The points of a graph, and how they were prepared: what a model needs beside the graph.
@@ -92,7 +104,7 @@ pub fn build_graph_and_points(
 ) -> Outcome<(Built, Option<GraphPoints>)> {
     settings.settle(dataset.sparse.is_some());
     let params = settings.graph.clone().check()?;
-    let body = std::mem::replace(&mut dataset.body, Body::Points(Vec::new()));
+    let body = std::mem::replace(&mut dataset.body, Body::Points(Values::Memory(Vec::new())));
     let mut rule = None;
     let (space, preparation) = match body {
         Body::Graph(graph) => return Ok((Built::Given(graph), None)),
@@ -104,7 +116,7 @@ pub fn build_graph_and_points(
         }
         Body::Points(values) => {
             let found = prepare(&values, dataset.features.len(), &settings.preparation(), run)
-                .map_err(|error| of_points(error, dataset))?;
+                .map_err(|error| of_points(advise(error, dataset, settings), dataset))?;
             drop(values);
             rule = Some(found.rule());
             let names = |columns: &[usize]| {
@@ -117,12 +129,15 @@ pub fn build_graph_and_points(
                 kept: found.columns,
                 pca_share: found.pca.as_ref().map(|pca| pca.explained()),
             };
-            let space = Space::from_points(found.points, settings.metric())
+            let space = Space::from_points_with(found.points, settings.metric(), run.scratch)
                 .map_err(|error| of_points(error, dataset))?;
             (space, Some(prepared))
         }
     };
-    let graph = robust_graph(&space, &params, run)?;
+    let graph = robust_graph(&space, &params, run).map_err(|error| match preparation {
+        Some(_) => advise(error, dataset, settings),
+        None => error,
+    })?;
     let points = rule.map(|rule| GraphPoints { space, rule });
     Ok((Built::Robust(Box::new(Robust { graph, preparation })), points))
 }

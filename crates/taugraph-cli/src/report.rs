@@ -13,13 +13,13 @@ use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accur
 use taugraph::params::Preset;
 use taugraph::points::PreparationParams;
 use taugraph::quantile::StopReason;
-use taugraph::robust::RowSize;
 
 use taugraph_io::Output;
 
 use crate::args::RunArgs;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
+use crate::features::prepared_row;
 use crate::pipeline::{Built, Robust};
 use crate::settings::Settings;
 
@@ -244,7 +244,9 @@ impl Report<'_> {
             )?,
             (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
             (d, None) => {
-                writeln!(text, "{}: {} rows, {} features", dataset.name, grouped(dataset.n_rows), grouped(d))?
+                let place = if dataset.is_on_disk { " (on disk)" } else { "" };
+                let (name, rows) = (&dataset.name, grouped(dataset.n_rows));
+                writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
             }
         }
         let graph = self.built.graph();
@@ -331,7 +333,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Parameters, diagnostics and results. All but `seconds` is the same whenever the run is repeated.
+    /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
     pub fn json(&self) -> Value {
         let graph = self.built.graph();
         let mut all = json!({
@@ -342,6 +344,7 @@ impl Report<'_> {
                 "name": self.dataset.name,
                 "rows": self.dataset.n_rows,
                 "features": self.dataset.features,
+                "features_are_on": if self.dataset.is_on_disk { "disk" } else { "memory" },
             },
             "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
             "warnings": self.warnings(),
@@ -403,7 +406,8 @@ impl Report<'_> {
             });
         }
         if robust.preparation.is_some() {
-            let (n, row) = (self.dataset.n_rows, RowSize::Columns(self.dataset.features.len()));
+            let n = self.dataset.n_rows;
+            let row = prepared_row(self.dataset.features.len(), self.settings, self.dataset.is_on_disk);
             let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
             let estimate = match self.clusters {
                 Some(_) => taugraph::cluster::whole_run_estimate(n, row, graph, cluster),

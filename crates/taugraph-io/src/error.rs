@@ -180,6 +180,22 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A table could not be kept on disk.
+    #[error("{}: there is no room for {} MiB on disk: {source}; choose another folder with --scratch", folder.display(), bytes.div_ceil(1 << 20))]
+    Scratch {
+        /// The folder.
+        folder: PathBuf,
+        /// Bytes that should have gone there.
+        bytes: u64,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A format whose numbers are always read into memory.
+    #[error("{name}: only points in NPY and Parquet files can stay on disk; convert it to one of them")]
+    OnlyInMemory {
+        /// The file.
+        name: String,
+    },
     /// Standard output could not be written.
     #[error("standard output cannot be written: {0}")]
     Stdout(std::io::Error),
@@ -195,7 +211,11 @@ impl Error {
     pub fn is_output(&self) -> bool {
         matches!(
             self,
-            Error::Write { .. } | Error::Stdout(_) | Error::CannotHold { .. } | Error::UnknownFormat { .. }
+            Error::Write { .. }
+                | Error::Scratch { .. }
+                | Error::Stdout(_)
+                | Error::CannotHold { .. }
+                | Error::UnknownFormat { .. }
         )
     }
 }

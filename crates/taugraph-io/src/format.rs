@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::csv_table::read_csv;
 use crate::error::{Error, Result, shortened};
 use crate::matrix_market::{read_matrix_market, write_matrix_market};
-use crate::npy::{Array, read_npy, write_header};
+use crate::npy::{Array, MAGIC, read_npy, write_header};
 use crate::npz::{Archive, write_sparse_npz};
 use crate::output::Output;
 use crate::parquet_table::{read_parquet, write_parquet};
@@ -39,7 +39,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     if start.is_empty() {
         return Err(Error::Empty { name });
     }
-    if start.starts_with(b"\x93NUMPY") {
+    if start.starts_with(MAGIC) {
         let array = read_npy(bytes, &name)?;
         return table_of_array(array, &name, options).map(Contents::Table);
     }
@@ -99,11 +99,11 @@ fn not_a_table(name: &str, problem: String) -> Error {
 }
 
 /// Rows and columns of an array; one axis is one column.
-fn table_shape(array: &Array, name: &str) -> Result<(usize, usize)> {
-    let (n_rows, n_columns) = match array.shape[..] {
+pub(crate) fn table_shape(shape: &[usize], name: &str) -> Result<(usize, usize)> {
+    let (n_rows, n_columns) = match shape[..] {
         [n] => (n, 1),
         [n, d] => (n, d),
-        _ => return Err(not_a_table(name, format!("its shape is {:?}; two axes are needed", array.shape))),
+        _ => return Err(not_a_table(name, format!("its shape is {shape:?}; two axes are needed"))),
     };
     if n_rows == 0 || n_columns == 0 {
         return Err(Error::Empty { name: name.to_string() });
@@ -116,7 +116,7 @@ fn table_shape(array: &Array, name: &str) -> Result<(usize, usize)> {
 }
 
 fn table_of_array(array: Array, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
-    let (_, n_columns) = table_shape(&array, name)?;
+    let (_, n_columns) = table_shape(&array.shape, name)?;
     table_of_columns(vec![(array, numbered_names(n_columns))], name, options)
 }
 
@@ -147,7 +147,7 @@ fn table_of_archive<R: Read + std::io::Seek>(
         return Err(not_a_table(name, problem));
     };
     let (_, table) = arrays.swap_remove(main);
-    let (n_rows, n_columns) = table_shape(&table, name)?;
+    let (n_rows, n_columns) = table_shape(&table.shape, name)?;
     let mut parts = vec![(table, numbered_names(n_columns))];
     arrays.retain(|(_, array)| array.shape == [n_rows]);
     arrays.sort_by(|a, b| a.0.cmp(&b.0));
@@ -180,14 +180,17 @@ fn table_of_columns(
         for (cell, column) in cells.zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Numbers(_) => table.values.push(cell),
-                Cells::Texts(texts) => {
-                    texts.push(if cell.is_nan() { String::new() } else { cell.to_string() });
-                }
+                Cells::Texts(texts) => texts.push(text_of_number(cell)),
                 Cells::NotNumbers(..) | Cells::Skipped => {}
             }
         }
     }
     table.finish()
+}
+
+/// A number that is read as text; a missing one is empty.
+pub(crate) fn text_of_number(cell: f64) -> String {
+    if cell.is_nan() { String::new() } else { cell.to_string() }
 }
 
 /// What names on writing stand for.

@@ -5,6 +5,7 @@
 //!
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
 //!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes tell which;
+//! - [`read_on_disk`]: NPY and Parquet, the numbers left on disk;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
 //! - [`Tensors`]: named arrays and a text, from and to safetensors;
 //! - [`Output`]: any file written whole or not at all.
@@ -14,9 +15,11 @@ mod csv_table;
 mod delimiter;
 mod error;
 mod format;
+mod mapped;
 mod matrix_market;
 mod npy;
 mod npz;
+mod on_disk;
 mod output;
 mod parquet_table;
 mod source;
@@ -30,9 +33,11 @@ pub use error::{Error, Place, Result};
 pub use format::{
     Contents, Format, check_graph_output, check_table_output, read, write_graph, write_matrix, write_table,
 };
+pub use mapped::{MappedValues, ScratchFolder, ScratchTable};
 pub use matrix_market::read_matrix_market;
 pub use npy::{Array, read_npy};
 pub use npz::{read_arrays, read_sparse_npz};
+pub use on_disk::{DiskTable, DiskValues, extent, read_on_disk};
 pub use output::{Output, remove_unfinished};
 pub use parquet_table::read_parquet;
 pub use source::Source;

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+/// How every such file begins.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// A longer header is not one that numpy writes.
 const LONGEST_HEADER: usize = 1 << 20;
 /// Values read at once; a file that claims more than it holds is noticed before more memory is taken.
@@ -47,8 +48,11 @@ struct Type {
 
 /// Reads one array. `name` is for messages.
 pub fn read_npy(source: impl Read, name: &str) -> Result<Array> {
-    read_numbers(source, name)?
-        .ok_or_else(|| malformed(name, "it holds text or objects; save numbers (float64)".into()))
+    read_numbers(source, name)?.ok_or_else(|| not_numbers(name))
+}
+
+fn not_numbers(name: &str) -> Error {
+    malformed(name, "it holds text or objects; save numbers (float64)".into())
 }
 
 /// Reads one array; `None` if it holds anything but numbers.
@@ -71,25 +75,96 @@ fn malformed(name: &str, problem: String) -> Error {
 
 /// `None` for a type that is neither number nor text.
 fn read(mut source: impl Read, name: &str) -> Result<Option<(Array, Kind)>> {
-    let header = read_header(&mut source, name)?;
-    let unclear = || malformed(name, "its header is not the one of an array".into());
-    let Some(kind) = parse_type(entry(&header, "descr").ok_or_else(unclear)?) else { return Ok(None) };
-    let is_fortran = entry(&header, "fortran_order").ok_or_else(unclear)?.starts_with("True");
-    let mut shape = parse_shape(entry(&header, "shape").ok_or_else(unclear)?).ok_or_else(unclear)?;
-    let is_text = kind.kind.is_text();
-    if is_text {
-        // Each character becomes a value.
-        let width = if kind.kind == Kind::Bytes { 1 } else { 4 };
-        shape.push(kind.bytes / width);
-    }
-    let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
-    let count = count.ok_or_else(|| malformed(name, format!("its shape {shape:?} is too large")))?;
-    let values = read_values(&mut source, name, kind, count)?;
-    let values = if is_fortran && !is_text { in_c_order(&values, &shape) } else { values };
-    Ok(Some((Array { shape, values }, kind.kind)))
+    let Some(array) = Description::read(&mut source, name)? else { return Ok(None) };
+    let mut values = Vec::with_capacity(array.n_values.min(BLOCK));
+    array.read_in_blocks(&mut source, name, 1, |block| {
+        values.extend_from_slice(block);
+        Ok(())
+    })?;
+    let kind = array.kind.kind;
+    let values = if array.is_fortran && !kind.is_text() { in_c_order(&values, &array.shape) } else { values };
+    Ok(Some((Array { shape: array.shape, values }, kind)))
 }
 
-fn read_header(source: &mut impl Read, name: &str) -> Result<String> {
+/// What the header of an array says.
+pub(crate) struct Description {
+    kind: Type,
+    /// Whether the first axis is the fastest.
+    pub is_fortran: bool,
+    /// Length of each axis.
+    pub shape: Vec<usize>,
+    pub n_values: usize,
+    /// Where the values begin, in bytes.
+    pub begin: u64,
+}
+
+impl Description {
+    /// Reads the header of an array of numbers and nothing after it.
+    pub fn of_numbers(source: &mut impl Read, name: &str) -> Result<Self> {
+        Self::read(source, name)?.filter(|array| !array.kind.kind.is_text()).ok_or_else(|| not_numbers(name))
+    }
+
+    /// `None` for a type that is neither number nor text.
+    fn read(source: &mut impl Read, name: &str) -> Result<Option<Self>> {
+        let (header, begin) = read_header(source, name)?;
+        let unclear = || malformed(name, "its header is not the one of an array".into());
+        let Some(kind) = parse_type(entry(&header, "descr").ok_or_else(unclear)?) else { return Ok(None) };
+        let is_fortran = entry(&header, "fortran_order").ok_or_else(unclear)?.starts_with("True");
+        let mut shape = parse_shape(entry(&header, "shape").ok_or_else(unclear)?).ok_or_else(unclear)?;
+        if kind.kind.is_text() {
+            // Each character becomes a value.
+            let width = if kind.kind == Kind::Bytes { 1 } else { 4 };
+            shape.push(kind.bytes / width);
+        }
+        let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
+        let n_values = count.ok_or_else(|| malformed(name, format!("its shape {shape:?} is too large")))?;
+        Ok(Some(Self { kind, is_fortran, shape, n_values, begin }))
+    }
+
+    /// Whether the values are stored as the machine computes with them.
+    pub fn is_native_double(&self) -> bool {
+        let is_native = self.kind.is_big == cfg!(target_endian = "big");
+        self.kind.kind == Kind::Float && self.kind.bytes == 8 && is_native
+    }
+
+    /// The error for a file that is shorter than its header says.
+    pub fn ends_early(&self, name: &str) -> Error {
+        malformed(name, format!("its header says {} values, but it ends before that many", self.n_values))
+    }
+
+    /// Reads all values, in blocks that are multiples of `unit`; they are in the order of the file.
+    pub fn read_in_blocks(
+        &self,
+        source: &mut impl Read,
+        name: &str,
+        unit: usize,
+        mut each: impl FnMut(&[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let width = match self.kind.kind {
+            Kind::Bytes => 1,
+            Kind::Unicode => 4,
+            _ => self.kind.bytes,
+        };
+        let at_once = ((BLOCK / unit).max(1) * unit).min(self.n_values);
+        let (mut bytes, mut block) = (vec![0; width * at_once], Vec::with_capacity(at_once));
+        let mut left = self.n_values;
+        while left > 0 {
+            let part = &mut bytes[..width * at_once.min(left)];
+            source.read_exact(part).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => self.ends_early(name),
+                _ => crate::source::unreadable(name, error),
+            })?;
+            block.clear();
+            block.extend(part.chunks_exact(width).map(|bytes| decode(bytes, self.kind)));
+            left -= block.len();
+            each(&block)?;
+        }
+        Ok(())
+    }
+}
+
+/// The header and its length in bytes, with what stands before it.
+fn read_header(source: &mut impl Read, name: &str) -> Result<(String, u64)> {
     let cut = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => malformed(name, "it ends within its header".into()),
         _ => Error::Read { name: name.to_string(), source: error },
@@ -99,21 +174,22 @@ fn read_header(source: &mut impl Read, name: &str) -> Result<String> {
     if &start[..6] != MAGIC {
         return Err(malformed(name, "it does not begin like one".into()));
     }
-    let length = if start[6] == 1 {
+    let (before, length) = if start[6] == 1 {
         let mut bytes = [0; 2];
         source.read_exact(&mut bytes).map_err(cut)?;
-        u16::from_le_bytes(bytes) as usize
+        (10, u16::from_le_bytes(bytes) as usize)
     } else {
         let mut bytes = [0; 4];
         source.read_exact(&mut bytes).map_err(cut)?;
-        u32::from_le_bytes(bytes) as usize
+        (12, u32::from_le_bytes(bytes) as usize)
     };
     if length > LONGEST_HEADER {
         return Err(malformed(name, format!("its header claims {length} bytes")));
     }
     let mut header = vec![0; length];
     source.read_exact(&mut header).map_err(cut)?;
-    String::from_utf8(header).map_err(|_| malformed(name, "its header is not text".into()))
+    let header = String::from_utf8(header).map_err(|_| malformed(name, "its header is not text".into()))?;
+    Ok((header, before + length as u64))
 }
 
 /// What follows `'key':` in the header, a Python dictionary.
@@ -157,27 +233,6 @@ fn parse_shape(text: &str) -> Option<Vec<usize>> {
         .filter(|length| !length.is_empty())
         .map(|length| length.trim_end_matches('L').parse().ok())
         .collect()
-}
-
-fn read_values(source: &mut impl Read, name: &str, kind: Type, count: usize) -> Result<Vec<f64>> {
-    let width = match kind.kind {
-        Kind::Bytes => 1,
-        Kind::Unicode => 4,
-        _ => kind.bytes,
-    };
-    let mut values = Vec::with_capacity(count.min(BLOCK));
-    let mut block = vec![0; width * BLOCK.min(count.max(1))];
-    while values.len() < count {
-        let part = &mut block[..width * BLOCK.min(count - values.len())];
-        source.read_exact(part).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                malformed(name, format!("its header says {count} values, but it ends before that many"))
-            }
-            _ => crate::source::unreadable(name, error),
-        })?;
-        values.extend(part.chunks_exact(width).map(|bytes| decode(bytes, kind)));
-    }
-    Ok(values)
 }
 
 fn decode(bytes: &[u8], kind: Type) -> f64 {

@@ -29,15 +29,51 @@ pub fn read_parquet(
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
-    // The parquet crate panics on some broken files; they are errors all the same.
-    let read = AssertUnwindSafe(|| read(source, name, options));
-    catch_unwind(read).unwrap_or_else(|_| Err(malformed(name, "it is damaged")))
+    let room = |n_values| Ok(vec![f64::NAN; n_values]);
+    let (mut table, values) = read_parquet_into(source, name, options, room)?;
+    table.values = values;
+    table.finish()
 }
 
-fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+/// Reads a flat table into the room that is made for its numbers. They are still to be arranged.
+pub(crate) fn read_parquet_into<V: AsMut<[f64]>>(
+    source: impl ChunkReader + 'static,
+    name: &str,
+    options: &ReadOptions<'_>,
+    room: impl FnOnce(usize) -> Result<V>,
+) -> Result<(Table, V)> {
+    whole_or_damaged(name, || {
+        let (reader, mut table, fields) = open(source, name, options)?;
+        let mut values = room(table.n_rows * table.n_numbers)?;
+        read(&reader, &mut table, &fields, values.as_mut())?;
+        Ok((table, values))
+    })
+}
+
+/// Rows and columns of numbers.
+pub(crate) fn parquet_extent(
+    source: impl ChunkReader + 'static,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<(usize, usize)> {
+    whole_or_damaged(name, || {
+        open(source, name, options).map(|(_, table, _)| (table.n_rows, table.n_numbers))
+    })
+}
+
+/// The parquet crate panics on some broken files; they are errors all the same.
+fn whole_or_damaged<T>(name: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed(name, "it is damaged")))
+}
+
+/// The table without its cells, and where they are.
+fn open<R: ChunkReader + 'static>(
+    source: R,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<(SerializedFileReader<R>, Table, Vec<Field>)> {
     let length = source.len();
-    let failed = |error: ParquetError| malformed(name, error);
-    let reader = SerializedFileReader::new(source).map_err(failed)?;
+    let reader = SerializedFileReader::new(source).map_err(|error| malformed(name, error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let found = schema.root_schema().get_fields().len();
@@ -57,25 +93,42 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
     if n_rows < 0 || n_rows as u64 / 8192 > length {
         return Err(malformed(name, format!("it claims {n_rows} rows")));
     }
-    let n_rows = n_rows as usize;
-    if n_rows == 0 {
+    table.n_rows = n_rows as usize;
+    if table.n_rows == 0 {
         return Err(Error::NoRows { name: name.to_string() });
     }
-    table.values = vec![f64::NAN; n_rows * table.n_numbers];
-    table.n_rows = n_rows;
+    Ok((reader, table, fields))
+}
+
+/// Fills the table; numbers go to `values`, row by row.
+fn read<R: ChunkReader + 'static>(
+    reader: &SerializedFileReader<R>,
+    table: &mut Table,
+    fields: &[Field],
+    values: &mut [f64],
+) -> Result<()> {
+    let (name, n_rows) = (table.name.clone(), table.n_rows);
+    let failed = |error: ParquetError| malformed(&name, error);
     let mut first = 0;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(failed)?;
         let in_group = usize::try_from(group.metadata().num_rows()).unwrap_or(usize::MAX);
         if in_group > n_rows - first {
-            return Err(malformed(name, "its row groups hold more rows than it says"));
+            return Err(malformed(&name, "its row groups hold more rows than it says"));
         }
         for (column, field) in fields.iter().enumerate() {
             if table.columns[column].cells == Cells::Skipped {
                 continue;
             }
-            let target =
-                Target { table: &mut table, column, first, n_rows: in_group, field, failed: &failed };
+            let target = Target {
+                table: &mut *table,
+                values: &mut *values,
+                column,
+                first,
+                n_rows: in_group,
+                field,
+                failed: &failed,
+            };
             match field.leaf {
                 None => target.refuse("a nested value")?,
                 Some(leaf) => target.fill(group.get_column_reader(leaf).map_err(failed)?)?,
@@ -84,9 +137,9 @@ fn read(source: impl ChunkReader + 'static, name: &str, options: &ReadOptions<'_
         first += in_group;
     }
     if first != n_rows {
-        return Err(malformed(name, "its row groups hold fewer rows than it says"));
+        return Err(malformed(&name, "its row groups hold fewer rows than it says"));
     }
-    table.finish()
+    Ok(())
 }
 
 /// A field of the schema as a column of a table.
@@ -164,6 +217,7 @@ fn meaning(column: &ColumnDescriptor) -> Meaning {
 /// Where the cells of one column of a row group go.
 struct Target<'a> {
     table: &'a mut Table,
+    values: &'a mut [f64],
     column: usize,
     first: usize,
     n_rows: usize,
@@ -268,7 +322,7 @@ impl Target<'_> {
     }
 
     fn numbers<T: DataType>(
-        self,
+        mut self,
         reader: ColumnReaderImpl<T>,
         number: impl Fn(&T::T) -> f64,
         text: impl Fn(&T::T) -> String,
@@ -276,13 +330,11 @@ impl Target<'_> {
         let width = self.table.n_numbers;
         match self.table.columns[self.column].cells {
             Cells::Numbers(place) => {
-                let mut values = std::mem::take(&mut self.table.values);
-                let result = self.cells(reader, |row, cell| {
+                let values = std::mem::take(&mut self.values);
+                self.cells(reader, |row, cell| {
                     values[row * width + place] = cell.map_or(f64::NAN, &number);
                     Ok(())
-                });
-                self.table.values = values;
-                result
+                })
             }
             Cells::Texts(_) => {
                 let mut texts = Vec::new();

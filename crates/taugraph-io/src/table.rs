@@ -144,7 +144,16 @@ impl Table {
 
     /// Columns that turned out to be text leave the rows of numbers; infinite cells are refused.
     pub(crate) fn finish(mut self) -> Result<Self> {
-        self.refuse_infinite()?;
+        let mut values = std::mem::take(&mut self.values);
+        let n_values = self.arrange(&mut values)?;
+        values.truncate(n_values);
+        self.values = values;
+        Ok(self)
+    }
+
+    /// The same for values that are anywhere; gives how many of them are left, at the beginning.
+    pub(crate) fn arrange(&mut self, values: &mut [f64]) -> Result<usize> {
+        self.refuse_infinite(values)?;
         let mut kept = Vec::new();
         for column in &mut self.columns {
             if let Cells::Numbers(place) = &mut column.cells {
@@ -152,18 +161,20 @@ impl Table {
                 *place = kept.len() - 1;
             }
         }
-        if kept.len() < self.n_numbers {
-            let mut values = Vec::with_capacity(kept.len() * self.n_rows);
-            for row in self.values.chunks_exact(self.n_numbers) {
-                values.extend(kept.iter().map(|&place| row[place]));
+        let before = std::mem::replace(&mut self.n_numbers, kept.len());
+        if kept.len() < before {
+            // What is kept moves towards the beginning: nothing is overwritten before it was moved.
+            for row in 0..self.n_rows {
+                for (new, &old) in kept.iter().enumerate() {
+                    values[row * kept.len() + new] = values[row * before + old];
+                }
             }
-            (self.values, self.n_numbers) = (values, kept.len());
         }
-        Ok(self)
+        Ok(self.n_rows * kept.len())
     }
 
-    fn refuse_infinite(&self) -> Result<()> {
-        let Some(position) = self.values.iter().position(|value| value.is_infinite()) else { return Ok(()) };
+    pub(crate) fn refuse_infinite(&self, values: &[f64]) -> Result<()> {
+        let Some(position) = values.iter().position(|value| value.is_infinite()) else { return Ok(()) };
         let (row, place) = ((position / self.n_numbers) as u64, position % self.n_numbers);
         let of_column = |column: &&Column| column.cells == Cells::Numbers(place);
         let Some(column) = self.columns.iter().find(of_column) else { return Ok(()) };

@@ -281,6 +281,14 @@ pub enum Error {
         /// What would fit.
         advice: String,
     },
+    /// A table could not be kept outside memory.
+    #[error("a table of {} cannot be kept outside memory: {problem}", human_bytes(*bytes))]
+    Scratch {
+        /// Bytes of the table.
+        bytes: u64,
+        /// What whoever offered the room said.
+        problem: String,
+    },
     /// The listener asked to stop.
     #[error("cancelled")]
     Cancelled,

@@ -1,4 +1,4 @@
-//! How much a run will allocate at its peak, said before it allocates.
+//! How much a run will allocate at its peak, said before it allocates; and large tables, in memory or outside it.
 
 use crate::error::{Error, Result};
 
@@ -25,6 +25,56 @@ fn meminfo_available(text: &str) -> Option<u64> {
 
 fn read_number(path: &str) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Room for large tables outside memory, offered by a front end in a [`Run`](crate::progress::Run): as a rule files that
+/// are mapped into memory, whose pages the system takes back when it needs them.
+pub trait Scratch: Sync {
+    /// A table of `n_values` zeros that is gone when it is dropped. All of its room must be reserved by then.
+    fn table(&self, n_values: usize) -> std::result::Result<Box<dyn ScratchTable>, String>;
+}
+
+/// A table outside memory.
+pub trait ScratchTable: AsRef<[f64]> + AsMut<[f64]> + Send + Sync {}
+
+impl<T: AsRef<[f64]> + AsMut<[f64]> + Send + Sync> ScratchTable for T {}
+
+/// A large table while it is being filled.
+pub(crate) enum LargeTable {
+    Memory(Vec<f64>),
+    Scratch(Box<dyn ScratchTable>),
+}
+
+impl LargeTable {
+    /// `n_values` zeros, in the scratch if there is one.
+    pub fn zeros(n_values: usize, scratch: Option<&dyn Scratch>) -> Result<Self> {
+        match scratch {
+            None => Ok(Self::Memory(vec![0.0; n_values])),
+            Some(scratch) => {
+                let refused = |problem| Error::Scratch { bytes: 8 * n_values as u64, problem };
+                scratch.table(n_values).map(Self::Scratch).map_err(refused)
+            }
+        }
+    }
+}
+
+impl AsRef<[f64]> for LargeTable {
+    #[inline]
+    fn as_ref(&self) -> &[f64] {
+        match self {
+            Self::Memory(values) => values,
+            Self::Scratch(table) => (**table).as_ref(),
+        }
+    }
+}
+
+impl AsMut<[f64]> for LargeTable {
+    fn as_mut(&mut self) -> &mut [f64] {
+        match self {
+            Self::Memory(values) => values,
+            Self::Scratch(table) => (**table).as_mut(),
+        }
+    }
 }
 
 /// What each stage of a run holds at its peak, everything kept from earlier stages included.

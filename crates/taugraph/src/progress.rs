@@ -1,10 +1,10 @@
-//! How a run speaks with whoever started it: progress out, cancellation in, and the memory it may use.
+//! How a run speaks with whoever started it: progress out, cancellation in, the memory it may use, and room beside it.
 //!
 //! The library itself prints nothing. A front end implements [`Progress`] and hands it over in a [`Run`].
 
 use crate::checkpoint::{Checkpoints, Keep};
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::memory::{self, Scratch};
 
 /// Receives the progress of a run and may ask it to stop.
 ///
@@ -32,7 +32,7 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
-/// What belongs to one run and not to the method: the seed, the listener, the memory limit.
+/// What belongs to one run and not to the method: the seed, the listener, the memory limit and the room outside it.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// Every random number is a function of this seed; see [`crate::random`].
@@ -43,18 +43,25 @@ pub struct Run<'a> {
     pub memory_limit: Option<u64>,
     /// Who keeps finished stages.
     pub checkpoints: Option<&'a dyn Checkpoints>,
+    /// Where tables as large as the points are kept; `None` keeps them in memory. The results are the same to the bit.
+    pub scratch: Option<&'a dyn Scratch>,
 }
 
 impl std::fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Run").field("seed", &self.seed).field("memory_limit", &self.memory_limit).finish()
+        f.debug_struct("Run")
+            .field("seed", &self.seed)
+            .field("memory_limit", &self.memory_limit)
+            .field("has_scratch", &self.scratch.is_some())
+            .finish()
     }
 }
 
 impl Run<'static> {
     /// A silent run with `seed`, limited to the memory that the system has available now.
     pub fn new(seed: u64) -> Self {
-        Self { seed, progress: &Silent, memory_limit: memory::available(), checkpoints: None }
+        let memory_limit = memory::available();
+        Self { seed, progress: &Silent, memory_limit, checkpoints: None, scratch: None }
     }
 }
 
@@ -78,6 +85,14 @@ impl<'a> Run<'a> {
     /// The same run without keeping anything: for stages that are repeated.
     pub(crate) fn without_checkpoints(self) -> Self {
         Run { checkpoints: None, ..self }
+    }
+
+    /// The same run with room for large tables outside memory.
+    pub fn with_scratch<'b>(self, scratch: &'b dyn Scratch) -> Run<'b>
+    where
+        'a: 'b,
+    {
+        Run { scratch: Some(scratch), ..self }
     }
 
     /// The same run with another seed.

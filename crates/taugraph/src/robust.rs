@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::neighbors::{NeighborGraph, SearchInfo, Space, search_neighbors};
+use crate::neighbors::{NeighborGraph, SearchInfo, Space, TREE_COLUMNS, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
 use crate::points::{Duplicates, SparsePoints};
 use crate::progress::Run;
@@ -99,7 +99,7 @@ impl RobustGraph {
 /// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
-    let row = RowSize::of(space);
+    let row = RowSize::of(space, run);
     // A distance matrix is there already, but its distinct rows may have to be copied.
     let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
     refuse_if_over(
@@ -108,7 +108,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         |n| memory_estimate(n, row, params).plus(copies(n)),
         "use fewer neighbours, or a preset on neighbours and not on all pairs",
     )?;
-    let (distinct, duplicates) = space.distinct();
+    let (distinct, duplicates) = space.distinct(run)?;
     let distinct = distinct.as_ref();
     let k = params.n_neighbors();
     let (neighbors, search) = run.kept(
@@ -208,8 +208,10 @@ fn final_affinity(
 /// What a row of the input holds, as far as it decides how much memory a run takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowSize {
-    /// A row of a dense table.
+    /// A row of a dense table in memory, of so many columns.
     Columns(usize),
+    /// The same outside memory, in a run with a scratch: tables as large as the points are all there.
+    Outside(usize),
     /// A row of sparse points.
     Entries {
         /// Entries of a row, on average.
@@ -227,23 +229,30 @@ impl RowSize {
     }
 
     /// Distances and neighbours have no rows of their own.
-    fn of(space: &Space) -> Self {
+    fn of(space: &Space, run: &Run<'_>) -> Self {
         match space {
-            Space::Points(points) => RowSize::Columns(points.points().n_columns()),
-            Space::Sparse(points) => Self::of_sparse(points.points()),
+            Space::Points(space) if space.points().are_shared() && run.scratch.is_some() => {
+                RowSize::Outside(space.points().n_columns())
+            }
+            Space::Points(space) => RowSize::Columns(space.points().n_columns()),
+            Space::Sparse(space) => Self::of_sparse(space.points()),
             Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0),
         }
     }
 
     /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbours of each.
     fn bytes(self, n: u64, k: u64) -> [u64; 3] {
+        // Norms, ids and order of the points, and the centres of their cells; neighbours that wait for their place.
+        let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
-            RowSize::Columns(d) => {
+            // A tree has a copy of its points and a box for a few of them.
+            RowSize::Columns(d) | RowSize::Outside(d) if d <= TREE_COLUMNS => {
                 let d = d as u64;
-                // Single precision, once for the queries and once packed, and the order of the cells; or a tree.
-                let searching = (8 * n * d + 32 * n).max(12 * n * k + 8 * n * d);
-                [16 * n * d, 32 * n, searching]
+                [16 * n * d, 32 * n, 12 * n * d + beside(d)]
             }
+            // The packed points.
+            RowSize::Columns(d) => [16 * n * d as u64, 32 * n, 4 * n * d as u64 + beside(d as u64)],
+            RowSize::Outside(d) => [0, 32 * n, beside(d as u64)],
             RowSize::Entries { mean, longest } => {
                 let entries = (n as f64 * mean).ceil() as u64 + 1;
                 // Columns and values; offsets and norms.

@@ -2,13 +2,24 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use taugraph::distance::Metric;
 use taugraph::graph::Asymmetry;
 use taugraph::points::{Missing, Standardize};
 
 use super::choice::one_of;
 use crate::settings::{HeaderChoice, InputKind};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum FeaturesPlace {
+    /// In memory
+    Memory,
+    /// On disk; for points in NPY and Parquet files
+    Disk,
+    /// On disk if memory is too small for them and the file is NPY or Parquet
+    #[default]
+    Auto,
+}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
@@ -43,6 +54,12 @@ pub struct InputArgs {
     /// A graph whose entries (i, j) and (j, i) differ: refuse it, or give both their mean or the larger one
     #[arg(long, value_parser = one_of::<Asymmetry>(&["refuse", "mean", "larger"]), hide_short_help = true)]
     pub asymmetric: Option<Asymmetry>,
+    /// Where the features are kept [default: auto]; the result does not depend on it
+    #[arg(long, value_name = "PLACE", value_enum, hide_short_help = true)]
+    pub features: Option<FeaturesPlace>,
+    /// Folder for features on disk [default: the system's temporary folder]; one in memory gains nothing
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
+    pub scratch: Option<PathBuf>,
 
     /// How columns are brought to a common scale [default: zscore; none for sparse points, which take only none and max-abs]
     #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "max-abs", "none"]), help_heading = "Preparation")]

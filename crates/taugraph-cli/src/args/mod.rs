@@ -16,7 +16,7 @@ pub use graph::{
     EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
     RobustScaleName,
 };
-pub use input::InputArgs;
+pub use input::{FeaturesPlace, InputArgs};
 pub use paper::{PaperCommand, PaperPart};
 pub use predict::PredictCommand;
 pub use propagate::{PropagateArgs, RuleName};

@@ -10,6 +10,7 @@ use super::{
 use crate::args::ClusterCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
 use crate::progress::Terminal;
@@ -26,9 +27,11 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
     let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     if let (Body::Graph(_), Some(_)) = (&dataset.body, &args.also.scales) {
         let message = "--scales needs points or distances; a given graph has no local scales";
         return Err(Failure::Usage(message.into()));

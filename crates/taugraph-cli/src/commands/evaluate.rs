@@ -10,6 +10,7 @@ use super::{is_stdout, keeping, new_run, refuse_shared_files, use_threads, with_
 use crate::args::EvaluateCommand;
 use crate::dataset::read_dataset;
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::pipeline::build_graph;
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing, mean_and_deviation};
@@ -33,9 +34,11 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
     let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     let Some(names) = dataset.labels.clone() else {
         return Err(Failure::Usage(
             "the true labels are needed: name their column with --label-column, or give a svmlight file"

@@ -9,6 +9,7 @@ use super::{
 use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::pipeline::build_graph;
 use crate::progress::Terminal;
 use crate::report::Report;
@@ -45,9 +46,11 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
     let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     if let Body::Graph(_) = dataset.body {
         let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
         return Err(Failure::Input(message));

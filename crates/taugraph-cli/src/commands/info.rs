@@ -9,12 +9,13 @@ use taugraph::memory;
 use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
-use taugraph_io::{Cells, Contents, Output, Source, SparseMatrix, Table, Tensors};
+use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, Tensors};
 
 use super::predict::{describe, description};
 use crate::args::InfoArgs;
-use crate::dataset::{holds_points, read_contents, sparse_points};
+use crate::dataset::{holds_points, read_contents, read_disk_table, sparse_points};
 use crate::failure::Outcome;
+use crate::features::Features;
 use crate::model_file::load;
 use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
@@ -22,20 +23,30 @@ use crate::settings::Settings;
 /// Columns listed for people; JSON has all.
 const MOST_LISTED: usize = 100;
 
+/// To find rows that are copies only missing cells matter.
+const FOR_COPIES: PreparationParams =
+    PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
+
 pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     let source = Source::new(&settings.input.file);
     let name = source.to_string();
-    let (text, value) = if Tensors::are_in(&source)? {
+    let run = Run::new(0);
+    let features = Features::of_preparation(&args.input, &settings, &FOR_COPIES, run.memory_limit)?;
+    let run = features.place(run);
+    let (text, value) = if let Some(read) = read_disk_table(&settings.input, &features) {
+        let DiskTable { table, values } = read?;
+        of_table(&name, &table, values.as_ref(), &settings, &run)?
+    } else if Tensors::are_in(&source)? {
         let (header, model) = load(&source)?;
         (description(&settings.input.file, &header, &model), describe(&header, &model))
     } else {
         match read_contents(&settings.input)? {
             Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,
             Contents::Labeled(found) => of_sparse(&name, found.matrix, Some(found.labels), &settings)?,
-            Contents::Table(table) => of_table(&name, &table, &settings)?,
+            Contents::Table(table) => of_table(&name, &table, &table.values, &settings, &run)?,
         }
     };
     match &args.json {
@@ -109,13 +120,24 @@ fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value)
     };
     let (_, cluster_bytes) = cluster::memory_estimate(n, candidates as u64, &ClusterParams::default()).peak();
     let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
+    // Only dense points can be on disk.
+    let on_disk = match row {
+        RowSize::Columns(d) => Some(memory_estimate(n, RowSize::Outside(d), params).peak().1 + cluster_bytes),
+        _ => None,
+    };
     let text = format!(
-        "memory: at most {} with preset {}{}\n",
+        "memory: at most {} with preset {}{}{}\n",
         human_bytes(needed),
         settings.preset,
+        on_disk.map_or(String::new(), |bytes| format!(", {} with the features on disk", human_bytes(bytes))),
         available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
     );
-    (text, json!({ "preset": settings.preset, "bytes": needed, "stage": stage, "available": available }))
+    let mut value =
+        json!({ "preset": settings.preset, "bytes": needed, "stage": stage, "available": available });
+    if let Some(bytes) = on_disk {
+        value["bytes_with_features_on_disk"] = json!(bytes);
+    }
+    (text, value)
 }
 
 /// One line about a column.
@@ -128,13 +150,13 @@ struct Line {
     note: String,
 }
 
-fn lines(table: &Table) -> Vec<Line> {
+fn lines(table: &Table, values: &[f64]) -> Vec<Line> {
     let describe = |column: &taugraph_io::Column| {
         let mut line =
             Line { name: column.name.clone(), kind: "number", missing: 0, range: None, note: String::new() };
         match &column.cells {
             Cells::Numbers(place) => {
-                let cells = table.values.iter().skip(*place).step_by(table.n_numbers).copied();
+                let cells = values.iter().skip(*place).step_by(table.n_numbers).copied();
                 let mut present: Vec<f64> = cells.filter(|value| !value.is_nan()).collect();
                 line.missing = table.n_rows - present.len();
                 present.sort_unstable_by(f64::total_cmp);
@@ -167,10 +189,16 @@ fn lines(table: &Table) -> Vec<Line> {
     table.columns.iter().map(describe).collect()
 }
 
-fn of_table(name: &str, table: &Table, settings: &Settings) -> Outcome<(String, Value)> {
-    let lines = lines(table);
+fn of_table(
+    name: &str,
+    table: &Table,
+    values: &[f64],
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Outcome<(String, Value)> {
+    let lines = lines(table, values);
     let (n, d) = (table.n_rows, table.n_numbers);
-    let duplicates = duplicates(table)?;
+    let duplicates = duplicates(table, values, run)?;
     let (memory_text, memory) = memory_needed(n, RowSize::Columns(d), settings);
     let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(n), grouped(lines.len()));
     let _ = write_lines(&mut text, &lines);
@@ -234,12 +262,11 @@ fn significant(value: f64) -> String {
 }
 
 /// Rows that equal an earlier one, missing cells filled; `None` if no column varies.
-fn duplicates(table: &Table) -> Outcome<Option<usize>> {
+fn duplicates(table: &Table, values: &[f64], run: &Run<'_>) -> Outcome<Option<usize>> {
     if table.n_numbers == 0 {
         return Ok(None);
     }
-    let params = PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
-    match prepare(&table.values, table.n_numbers, &params, &Run::new(0)) {
+    match prepare(values, table.n_numbers, &FOR_COPIES, run) {
         Ok(prepared) => Ok(Some(Duplicates::of_points(&prepared.points).n_copies())),
         Err(taugraph::error::Error::NoVaryingColumn { .. }) => Ok(Some(table.n_rows - 1)),
         Err(other) => Err(other.into()),

@@ -21,6 +21,7 @@ use super::{
 use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
 use crate::failure::{Failure, Outcome};
+use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{Built, build_graph_and_points};
 use crate::progress::Terminal;
@@ -37,9 +38,11 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
     let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
+    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
+    let run = features.place(run);
 
     run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input)?;
+    let mut dataset = read_dataset(&settings.input, &features)?;
     let given = Given::new(&settings, &dataset)?;
     check_model_output(args.save_model.as_deref(), &dataset.body)?;
     let (mut built, points) =

@@ -42,7 +42,7 @@ impl Default for PathBasedParams {
 
 /// The graph of the path-based similarities of all pairs.
 pub fn path_based_graph(space: &Space, params: &PathBasedParams, run: &Run<'_>) -> Result<BaselineGraph> {
-    let (distinct, duplicates) = space.distinct();
+    let (distinct, duplicates) = space.distinct(run)?;
     refuse_all_pairs(distinct.len(), run)?;
     let neighbors =
         nearest_neighbors(&distinct, params.neighbors.min(distinct.len().saturating_sub(1)), run)?;

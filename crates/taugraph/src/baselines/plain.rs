@@ -28,7 +28,7 @@ pub fn neighbor_graph(
     run: &Run<'_>,
 ) -> Result<BaselineGraph> {
     require(k >= 1, "neighbors", k, "must be at least 1")?;
-    let (distinct, duplicates) = space.distinct();
+    let (distinct, duplicates) = space.distinct(run)?;
     let neighbors = nearest_neighbors(&distinct, k, run)?;
     let edges = Edges::from_neighbors(&neighbors, k, symmetrize);
     let weights = match weights {
@@ -54,7 +54,7 @@ pub enum Gamma {
 
 /// exp(−γ·d²) between all points: memory grows with N².
 pub fn rbf_graph(space: &Space, gamma: Gamma, run: &Run<'_>) -> Result<BaselineGraph> {
-    let (distinct, duplicates) = space.distinct();
+    let (distinct, duplicates) = space.distinct(run)?;
     refuse_all_pairs(distinct.len(), run)?;
     run.stage("gaussian kernel", None)?;
     let edges = Edges::all_pairs(distinct.len());

@@ -60,7 +60,11 @@ impl Model {
             let received = duplicates.n_rows();
             return Err(Error::Length { what: "rows of the graph", expected: n_rows, received });
         }
-        let distinct = points.points().select(duplicates.row_of_node());
+        // Points that somebody else keeps need not be copied.
+        let distinct = match duplicates.n_copies() {
+            0 => points.points().clone(),
+            _ => points.points().select(duplicates.row_of_node()),
+        };
         Self {
             known: MetricPoints::restored(distinct, points.metric())?,
             row_of_node: duplicates.row_of_node().to_vec(),

@@ -95,7 +95,7 @@ impl Model {
         let unit;
         let new = match self.metric() {
             Metric::Cosine => {
-                unit = new.clone().unit_rows()?;
+                unit = new.clone().unit_rows(run.scratch)?;
                 &unit
             }
             _ => new,

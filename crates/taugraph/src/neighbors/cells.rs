@@ -32,7 +32,7 @@ const BLOCKS: usize = 128;
 pub(super) struct Cells<'a> {
     known: &'a Points,
     metric: Metric,
-    single: SinglePoints,
+    single: SinglePoints<'a>,
     partition: Partition,
     panels: Panels,
     /// The first panel of each cell, and the end of the last one.
@@ -56,7 +56,7 @@ impl<'a> Cells<'a> {
         let single = SinglePoints::new(known);
         // Cells of no more points than neighbours would all have to be searched.
         let partition = Partition::new(&single, size.max(8 * k), run)?;
-        let (panels, bounds) = Panels::new(&single, partition.cells());
+        let (panels, bounds) = Panels::new(&single, partition.cells(), run)?;
         Ok(Self { known, metric, single, partition, panels, bounds })
     }
 
@@ -375,7 +375,7 @@ mod tests {
             queries,
             &all,
             &known,
-            &Panels::of_all(&single),
+            &Panels::of_all(&single, &Run::new(0)).unwrap(),
             Metric::Euclidean,
             10,
             &Run::new(0),

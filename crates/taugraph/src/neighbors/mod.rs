@@ -31,6 +31,7 @@ use tiles::Queries;
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
 use crate::error::{Error, Result};
+use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, SparsePoints, check_count};
 use crate::progress::Run;
 use std::borrow::Cow;
@@ -171,7 +172,12 @@ impl MetricPoints {
 impl Space {
     /// Points under a metric.
     pub fn from_points(points: Points, metric: Metric) -> Result<Self> {
-        let points = if metric == Metric::Cosine { points.unit_rows()? } else { points };
+        Self::from_points_with(points, metric, None)
+    }
+
+    /// The same; what the metric has to copy of shared points goes to the scratch.
+    pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
+        let points = if metric == Metric::Cosine { points.unit_rows(scratch)? } else { points };
         Ok(Space::Points(MetricPoints { points, metric }))
     }
 
@@ -225,7 +231,7 @@ impl Space {
     }
 
     /// The distinct points, and which rows share one. Neighbour graphs are taken as they are.
-    pub fn distinct(&self) -> (Cow<'_, Space>, Duplicates) {
+    pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
         let duplicates = match self {
             Space::Points(space) => Duplicates::of_points(&space.points),
             Space::Sparse(space) => Duplicates::of_sparse(space.points()),
@@ -233,18 +239,19 @@ impl Space {
             Space::Neighbors(graph) => Duplicates::none(graph.len()),
         };
         if duplicates.n_copies() == 0 {
-            return (Cow::Borrowed(self), duplicates);
+            return Ok((Cow::Borrowed(self), duplicates));
         }
         let rows = duplicates.row_of_node();
         let distinct = match self {
             Space::Points(space) => {
-                Space::Points(MetricPoints { points: space.points.select(rows), metric: space.metric })
+                let points = space.points.select_into(rows, run.scratch)?;
+                Space::Points(MetricPoints { points, metric: space.metric })
             }
             Space::Sparse(space) => Space::Sparse(space.select(rows)),
             Space::Distances(matrix) => Space::Distances(matrix.select(rows)),
             Space::Neighbors(_) => unreachable!("neighbour graphs have no copies"),
         };
-        (Cow::Owned(distinct), duplicates)
+        Ok((Cow::Owned(distinct), duplicates))
     }
 }
 
@@ -288,7 +295,8 @@ pub fn search_neighbors(
                 let single = SinglePoints::new(points);
                 let queries = Queries { points, single: &single, are_known: true };
                 let all: Vec<u32> = (0..n as u32).collect();
-                let found = tiles::nearest(queries, &all, points, &Panels::of_all(&single), *metric, k, run)?;
+                let panels = Panels::of_all(&single, run)?;
+                let found = tiles::nearest(queries, &all, points, &panels, *metric, k, run)?;
                 (found, SearchInfo::exact(UsedSearch::Tiles))
             }
         },

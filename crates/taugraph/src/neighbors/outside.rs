@@ -271,7 +271,7 @@ fn by_tiles(
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
     let single = SinglePoints::new(points);
-    let (panels, _) = Panels::new(&single, std::iter::once(&order[..]));
+    let (panels, _) = Panels::new(&single, std::iter::once(&order[..]), run)?;
     let blocks: Vec<(&[u32], Range<usize>)> = lists
         .iter()
         .flat_map(|rows| {
@@ -337,7 +337,7 @@ fn shorten(pair: OutsidePair, points: &Points, metric: Metric, group: &[u32]) ->
 struct Shortest<'a> {
     points: &'a Points,
     metric: Metric,
-    single: &'a SinglePoints,
+    single: &'a SinglePoints<'a>,
     group: &'a [u32],
     /// The queries that are looking.
     rows: &'a [u32],

@@ -9,7 +9,10 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::single::SinglePoints;
+use super::single::{SinglePoints, norm};
+use crate::error::Result;
+use crate::memory::LargeTable;
+use crate::progress::Run;
 
 /// Candidates of a panel.
 pub(super) const LANES: usize = 16;
@@ -20,8 +23,8 @@ const NOBODY: u32 = u32::MAX;
 
 /// Candidates, packed for the kernel.
 pub(super) struct Panels {
-    /// For each panel and column sixteen values.
-    values: Vec<f32>,
+    /// For each panel and column sixteen values in single precision, two in the place of one in double precision.
+    values: LargeTable,
     /// Not a number where there is no candidate: no comparison holds then.
     squared_norms: Vec<f32>,
     ids: Vec<u32>,
@@ -39,8 +42,12 @@ pub(super) trait Sink {
 
 impl Panels {
     /// Packs the points of each group one after the other, every group from a new panel on; and where the groups begin, in
-    /// panels, the end of the last one included.
-    pub fn new<'a>(points: &SinglePoints, groups: impl Iterator<Item = &'a [u32]>) -> (Self, Vec<usize>) {
+    /// panels, the end of the last one included. They are in the run's scratch if there is one.
+    pub fn new<'a>(
+        points: &SinglePoints<'_>,
+        groups: impl Iterator<Item = &'a [u32]>,
+        run: &Run<'_>,
+    ) -> Result<(Self, Vec<usize>)> {
         let mut ids = Vec::with_capacity(points.len().next_multiple_of(LANES));
         let mut bounds = vec![0];
         for group in groups {
@@ -49,24 +56,48 @@ impl Panels {
             bounds.push(ids.len() / LANES);
         }
         let d = points.n_columns();
-        let mut values = vec![0.0; ids.len() * d];
+        let values = LargeTable::zeros(ids.len() * d / 2, run.scratch)?;
+        let panels = Self::pack(values, ids, d, |id| points.squared_norm(id), |id| points.row(id));
+        Ok((panels, bounds))
+    }
+
+    /// All points in their own order.
+    pub fn of_all(points: &SinglePoints<'_>, run: &Run<'_>) -> Result<Self> {
+        let all: Vec<u32> = (0..points.len() as u32).collect();
+        Ok(Self::new(points, std::iter::once(&all[..]), run)?.0)
+    }
+
+    /// Rows that are in single precision already, in their own order. There are few of them: they are in memory.
+    pub fn of_rows(rows: &[f32], n_columns: usize) -> Self {
+        let n = rows.len() / n_columns;
+        let mut ids: Vec<u32> = (0..n as u32).collect();
+        ids.resize(n.next_multiple_of(LANES), NOBODY);
+        let values = LargeTable::Memory(vec![0.0; ids.len() * n_columns / 2]);
+        let row = |id: usize| rows[id * n_columns..(id + 1) * n_columns].iter().copied();
+        Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, row)
+    }
+
+    /// Puts the rows of `ids` into `values`, which are zeros, two for each in double precision.
+    fn pack<I: Iterator<Item = f32>>(
+        mut values: LargeTable,
+        ids: Vec<u32>,
+        n_columns: usize,
+        squared_norm: impl Fn(usize) -> f32 + Sync,
+        row: impl Fn(usize) -> I + Sync,
+    ) -> Self {
+        let singles: &mut [f32] = bytemuck::cast_slice_mut(values.as_mut());
         let mut squared_norms = vec![f32::NAN; ids.len()];
-        let panels = values.par_chunks_exact_mut(LANES * d).zip(squared_norms.par_chunks_exact_mut(LANES));
-        panels.zip(ids.par_chunks_exact(LANES)).for_each(|((values, squares), ids)| {
+        let panels = singles.par_chunks_exact_mut(LANES * n_columns);
+        let panels = panels.zip(squared_norms.par_chunks_exact_mut(LANES)).zip(ids.par_chunks_exact(LANES));
+        panels.for_each(|((values, squares), ids)| {
             for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NOBODY) {
-                squares[lane] = points.squared_norm(id as usize);
-                for (column, &value) in points.row(id as usize).iter().enumerate() {
+                squares[lane] = squared_norm(id as usize);
+                for (column, value) in row(id as usize).enumerate() {
                     values[column * LANES + lane] = value;
                 }
             }
         });
-        (Self { values, squared_norms, ids, n_columns: d }, bounds)
-    }
-
-    /// All points in their own order.
-    pub fn of_all(points: &SinglePoints) -> Self {
-        let all: Vec<u32> = (0..points.len() as u32).collect();
-        Self::new(points, std::iter::once(&all[..])).0
+        Self { values, squared_norms, ids, n_columns }
     }
 
     /// Number of panels.
@@ -77,8 +108,9 @@ impl Panels {
     /// Offers the candidates of some panels to a group of queries, made by [`interleave`].
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
+        let singles: &[f32] = bytemuck::cast_slice(self.values.as_ref());
         pulp::Arch::new().dispatch(Offer {
-            values: &self.values[panels.start * LANES * d..panels.end * LANES * d],
+            values: &singles[panels.start * LANES * d..panels.end * LANES * d],
             squared_norms: &self.squared_norms[panels.start * LANES..panels.end * LANES],
             ids: &self.ids[panels.start * LANES..panels.end * LANES],
             n_columns: d,
@@ -89,11 +121,15 @@ impl Panels {
 }
 
 /// Up to [`GROUP`] queries in the form of the kernel, −2·x column by column; absent ones are 0.
-pub(super) fn interleave<'a>(rows: impl Iterator<Item = &'a [f32]>, n_columns: usize, out: &mut Vec<f32>) {
+pub(super) fn interleave(
+    rows: impl Iterator<Item = impl Iterator<Item = f32>>,
+    n_columns: usize,
+    out: &mut Vec<f32>,
+) {
     out.clear();
     out.resize(n_columns * GROUP, 0.0);
     for (lane, row) in rows.enumerate() {
-        for (column, &value) in row.iter().enumerate() {
+        for (column, value) in row.enumerate() {
             out[column * GROUP + lane] = -2.0 * value;
         }
     }

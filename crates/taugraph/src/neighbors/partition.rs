@@ -18,25 +18,25 @@ const OVERSIZED: usize = 4;
 /// Divisions of divisions: what is still too large then is cut in the order of the points.
 const DEPTH: u32 = 4;
 
-/// Centres of cells, as points in single precision.
+/// Centres of cells, in single precision.
 pub(super) struct Centers {
-    points: SinglePoints,
+    n: usize,
     panels: Panels,
 }
 
 impl Centers {
-    fn new(points: SinglePoints) -> Self {
-        let panels = Panels::of_all(&points);
-        Self { points, panels }
+    /// From rows that are in the frame of the points already, as their means are.
+    fn new(rows: &[f32], n_columns: usize) -> Self {
+        Self { n: rows.len() / n_columns, panels: Panels::of_rows(rows, n_columns) }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.points.len()
+        self.n
     }
 
     /// The `p` nearest centres of each of the points `ids`, nearest first; at most as many as there are.
-    pub fn nearest(&self, points: &SinglePoints, ids: &[u32], p: usize) -> Vec<u32> {
+    pub fn nearest(&self, points: &SinglePoints<'_>, ids: &[u32], p: usize) -> Vec<u32> {
         let p = p.min(self.len());
         let mut found = Vec::with_capacity(ids.len() * p);
         for ids in ids.chunks(GROUP) {
@@ -56,7 +56,7 @@ impl Centers {
     }
 
     /// The nearest centre of each of the points `ids`.
-    pub fn assign(&self, points: &SinglePoints, ids: &[u32], run: &Run<'_>) -> Result<Vec<u32>> {
+    pub fn assign(&self, points: &SinglePoints<'_>, ids: &[u32], run: &Run<'_>) -> Result<Vec<u32>> {
         let mut nearest = vec![0; ids.len()];
         nearest.par_chunks_mut(QUERIES).zip(ids.par_chunks(QUERIES)).try_for_each(|(nearest, ids)| {
             run.check()?;
@@ -102,7 +102,7 @@ pub(super) struct Partition {
 
 impl Partition {
     /// Cells of about `size` points; none is empty and none has more than a few times as many.
-    pub fn new(points: &SinglePoints, size: usize, run: &Run<'_>) -> Result<Self> {
+    pub fn new(points: &SinglePoints<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let stream = Stream::new(run.seed, Stage::Cells);
         let bounds = divide(points, &mut order, size, stream, 0, run)?;
@@ -111,7 +111,7 @@ impl Partition {
             .par_windows(2)
             .flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d))
             .collect();
-        Ok(Self { bounds, order, centers: Centers::new(points.with_rows(centers)) })
+        Ok(Self { bounds, order, centers: Centers::new(&centers, d) })
     }
 
     /// The points of each cell.
@@ -122,7 +122,7 @@ impl Partition {
 
 /// Sorts the points `ids` into cells of about `size`; the bounds of the cells within `ids`.
 fn divide(
-    points: &SinglePoints,
+    points: &SinglePoints<'_>,
     ids: &mut [u32],
     size: usize,
     stream: Stream,
@@ -131,7 +131,7 @@ fn divide(
 ) -> Result<Vec<usize>> {
     let n_centers = ids.len().div_ceil(size);
     // Points that cannot be told apart cannot be divided by distance: any cut is as good as another.
-    let same = ids.iter().all(|&i| points.row(i as usize) == points.row(ids[0] as usize));
+    let same = ids.iter().all(|&i| points.row(i as usize).eq(points.row(ids[0] as usize)));
     if n_centers == 1 || same || depth == DEPTH {
         return Ok((0..=n_centers).map(|cell| cell * ids.len() / n_centers).collect());
     }
@@ -159,7 +159,7 @@ fn divide(
 
 /// k-means on a sample of the points `ids`; it starts from points of the sample.
 fn sampled_centers(
-    points: &SinglePoints,
+    points: &SinglePoints<'_>,
     ids: &[u32],
     n_centers: usize,
     stream: Stream,
@@ -169,10 +169,9 @@ fn sampled_centers(
     let d = points.n_columns();
     let order = stream.at(ids[0], depth).permutation(ids.len());
     let sample: Vec<u32> = order.iter().take(SAMPLE * n_centers).map(|&place| ids[place as usize]).collect();
-    let mut values: Vec<f32> =
-        sample[..n_centers].iter().flat_map(|&i| points.row(i as usize)).copied().collect();
+    let mut values: Vec<f32> = sample[..n_centers].iter().flat_map(|&i| points.row(i as usize)).collect();
     for _ in 0..ROUNDS {
-        let centers = Centers::new(points.with_rows(values.clone()));
+        let centers = Centers::new(&values, d);
         let cell_of = centers.assign(points, &sample, run)?;
         let mut members: Vec<(u32, u32)> = cell_of.into_iter().zip(sample.iter().copied()).collect();
         members.par_sort_unstable();
@@ -182,14 +181,14 @@ fn sampled_centers(
             values[place..place + d].copy_from_slice(&mean);
         }
     }
-    Ok(Centers::new(points.with_rows(values)))
+    Ok(Centers::new(&values, d))
 }
 
-fn mean(points: &SinglePoints, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
+fn mean(points: &SinglePoints<'_>, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
     let n = ids.len() as f64;
     let mut sums = vec![0.0f64; d];
     for i in ids {
-        sums.iter_mut().zip(points.row(i as usize)).for_each(|(sum, &v)| *sum += f64::from(v));
+        sums.iter_mut().zip(points.row(i as usize)).for_each(|(sum, v)| *sum += f64::from(v));
     }
     sums.iter().map(|sum| (sum / n) as f32).collect()
 }
@@ -200,8 +199,8 @@ mod tests {
     use crate::points::Points;
 
     fn cells_of(values: Vec<f64>, d: usize, size: usize) -> Partition {
-        let single = SinglePoints::new(&Points::new(values, d).unwrap());
-        Partition::new(&single, size, &Run::new(3)).unwrap()
+        let points = Points::new(values, d).unwrap();
+        Partition::new(&SinglePoints::new(&points), size, &Run::new(3)).unwrap()
     }
 
     fn check(partition: &Partition, n: usize, largest: usize) {

@@ -60,7 +60,7 @@ pub fn neighbors_of_new(
     }
     let prepared;
     let new = if metric == Metric::Cosine {
-        prepared = new.clone().unit_rows()?;
+        prepared = new.clone().unit_rows(run.scratch)?;
         &prepared
     } else {
         new
@@ -86,6 +86,7 @@ pub fn neighbors_of_new(
     let single = SinglePoints::new(points);
     let queries = Queries { points: new, single: &single.of_new(new), are_known: false };
     let all: Vec<u32> = (0..new.len() as u32).collect();
-    let (ids, distances) = tiles::nearest(queries, &all, points, &Panels::of_all(&single), metric, k, run)?;
+    let panels = Panels::of_all(&single, run)?;
+    let (ids, distances) = tiles::nearest(queries, &all, points, &panels, metric, k, run)?;
     Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tiles) })
 }

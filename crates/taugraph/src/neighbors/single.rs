@@ -4,24 +4,32 @@ use rayon::prelude::*;
 
 use crate::points::Points;
 
-/// Single-precision copy of the points, centred and scaled to norms of at most 1.
-pub(super) struct SinglePoints {
-    values: Vec<f32>,
+/// Points as they are in single precision, centred and scaled to norms of at most 1. They are converted whenever they are
+/// needed, which costs little beside what is done with them; only the norms are kept.
+pub(super) struct SinglePoints<'a> {
+    points: &'a Points,
     norms: Vec<f64>,
     frame: Frame,
 }
 
-/// What was subtracted from every point and multiplied to it.
+/// What is subtracted from every point and multiplied to it.
 #[derive(Clone)]
 struct Frame {
     mean: Vec<f64>,
     scale: f64,
 }
 
-impl SinglePoints {
+impl Frame {
+    #[inline]
+    fn convert(&self, row: &[f64]) -> impl Iterator<Item = f32> {
+        row.iter().zip(&self.mean).map(|(value, mean)| ((value - mean) * self.scale) as f32)
+    }
+}
+
+impl<'a> SinglePoints<'a> {
     /// Centring makes the norms, and with them the rounding, as small as they can be; scaling keeps the squares
     /// inside the range of single precision.
-    pub fn new(points: &Points) -> Self {
+    pub fn new(points: &'a Points) -> Self {
         let (n, d) = (points.len(), points.n_columns());
         let mut mean = vec![0.0; d];
         for row in points.values().chunks_exact(d) {
@@ -37,30 +45,14 @@ impl SinglePoints {
     }
 
     /// Other points in the same frame. Those that are too far away for single precision get scores that prove nothing.
-    pub fn of_new(&self, new: &Points) -> Self {
-        Self::in_frame(new, self.frame.clone())
+    pub fn of_new<'b>(&self, new: &'b Points) -> SinglePoints<'b> {
+        SinglePoints::in_frame(new, self.frame.clone())
     }
 
-    fn in_frame(points: &Points, frame: Frame) -> Self {
-        let d = points.n_columns();
-        let (mut values, mut norms) = (vec![0.0f32; points.values().len()], vec![0.0; points.len()]);
-        let rows = values.par_chunks_exact_mut(d).zip(&mut norms).zip(points.values().par_chunks_exact(d));
-        rows.for_each(|((out, norm), row)| {
-            let mut sum = 0.0;
-            for ((out, value), mean) in out.iter_mut().zip(row).zip(&frame.mean) {
-                *out = ((value - mean) * frame.scale) as f32;
-                sum += f64::from(*out) * f64::from(*out);
-            }
-            *norm = sum.sqrt();
-        });
-        Self { values, norms, frame }
-    }
-
-    /// Points that are in the frame already, as means of others are.
-    pub fn with_rows(&self, values: Vec<f32>) -> Self {
-        let square = |row: &[f32]| row.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
-        let norms = values.chunks_exact(self.n_columns()).map(|row| square(row).sqrt()).collect();
-        Self { values, norms, frame: self.frame.clone() }
+    fn in_frame(points: &'a Points, frame: Frame) -> Self {
+        let rows = points.values().par_chunks_exact(points.n_columns());
+        let norms = rows.map(|row| norm(frame.convert(row))).collect();
+        Self { points, norms, frame }
     }
 
     /// Number of points.
@@ -75,9 +67,8 @@ impl SinglePoints {
 
     /// One point.
     #[inline]
-    pub fn row(&self, i: usize) -> &[f32] {
-        let d = self.n_columns();
-        &self.values[i * d..(i + 1) * d]
+    pub fn row(&self, i: usize) -> impl Iterator<Item = f32> {
+        self.frame.convert(self.points.row(i))
     }
 
     /// |x|² of a point.
@@ -99,4 +90,9 @@ impl SinglePoints {
         let rounding = roundings * (f64::from(f32::EPSILON) * reach * reach + f64::from(f32::MIN_POSITIVE));
         squared + rounding - self.norms[query] * self.norms[query]
     }
+}
+
+/// |x| of a point in single precision.
+pub(super) fn norm(row: impl Iterator<Item = f32>) -> f64 {
+    row.map(|value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt()
 }

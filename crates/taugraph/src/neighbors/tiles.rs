@@ -26,7 +26,7 @@ pub(super) const TILE: usize = 64;
 pub(super) struct Queries<'a> {
     pub points: &'a Points,
     /// In the frame of the known points.
-    pub single: &'a SinglePoints,
+    pub single: &'a SinglePoints<'a>,
     /// Whether they are the known points themselves: none is its own neighbour then.
     pub are_known: bool,
 }
@@ -122,7 +122,7 @@ pub(super) fn nearest(
 }
 
 /// A group of queries for the kernel.
-pub(super) fn group(single: &SinglePoints, rows: &[u32]) -> Vec<f32> {
+pub(super) fn group(single: &SinglePoints<'_>, rows: &[u32]) -> Vec<f32> {
     let mut group = Vec::new();
     interleave(rows.iter().map(|&row| single.row(row as usize)), single.n_columns(), &mut group);
     group

@@ -5,28 +5,48 @@ mod pca;
 mod prepare;
 mod rule;
 mod sparse;
+mod storage;
 
 pub use duplicates::Duplicates;
 pub use pca::{PcaModel, principal_components};
 pub(crate) use prepare::sorted_quantile;
-pub use prepare::{ColumnModel, Missing, Preparation, PreparationParams, Standardize, prepare};
+pub use prepare::{
+    ColumnModel, Missing, Preparation, PreparationParams, Standardize, memory_estimate, prepare,
+};
 pub use rule::PreparationRule;
 pub use sparse::{SparsePoints, prepare_sparse};
+pub use storage::SharedValues;
 
 use crate::error::{Error, Result};
+use crate::memory::{LargeTable, Scratch};
+use storage::Storage;
 
 /// A table of finite numbers, one row for each point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
-    values: Vec<f64>,
+    values: Storage,
     n_columns: usize,
 }
 
 impl Points {
     /// Checks a row-major table: not empty, rectangular, every value finite, at most 2³² − 2 rows.
     pub fn new(values: Vec<f64>, n_columns: usize) -> Result<Self> {
+        Self::from_storage(Storage::Owned(values), n_columns)
+    }
+
+    /// The same of values that stay where they are, for example in a mapped file.
+    pub fn from_shared(values: SharedValues, n_columns: usize) -> Result<Self> {
+        Self::from_storage(Storage::Shared(values), n_columns)
+    }
+
+    fn from_storage(values: Storage, n_columns: usize) -> Result<Self> {
         Self::check_table(&values, n_columns)?;
         Ok(Self { values, n_columns })
+    }
+
+    /// Whether somebody else keeps the values.
+    pub(crate) fn are_shared(&self) -> bool {
+        matches!(self.values, Storage::Shared(_))
     }
 
     /// The rules of [`Points::new`] for values that stay where they are; gives the number of rows.
@@ -70,17 +90,31 @@ impl Points {
     /// The points named by `rows`, in that order.
     pub fn select(&self, rows: &[u32]) -> Points {
         let values = rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
-        Points { values, n_columns: self.n_columns }
+        Points { values: Storage::Owned(values), n_columns: self.n_columns }
     }
 
-    /// Rows of Euclidean length 1, for the cosine distance.
-    pub(crate) fn unit_rows(mut self) -> Result<Points> {
-        for (row, values) in self.values.chunks_exact_mut(self.n_columns).enumerate() {
+    /// The same, in the scratch if there is one.
+    pub(crate) fn select_into(&self, rows: &[u32], scratch: Option<&dyn Scratch>) -> Result<Points> {
+        if scratch.is_none() {
+            return Ok(self.select(rows));
+        }
+        let mut table = LargeTable::zeros(rows.len() * self.n_columns, scratch)?;
+        for (out, &row) in table.as_mut().chunks_exact_mut(self.n_columns).zip(rows) {
+            out.copy_from_slice(self.row(row as usize));
+        }
+        Ok(Points { values: table.into(), n_columns: self.n_columns })
+    }
+
+    /// Rows of Euclidean length 1, for the cosine distance. Values of our own are changed where they are, shared ones are
+    /// copied, to the scratch if there is one.
+    pub(crate) fn unit_rows(self, scratch: Option<&dyn Scratch>) -> Result<Points> {
+        let mut table = self.values.into_table(scratch)?;
+        for (row, values) in table.as_mut().chunks_exact_mut(self.n_columns).enumerate() {
             if !scale_to_unit(values) {
                 return Err(Error::ZeroRow { row });
             }
         }
-        Ok(self)
+        Ok(Points { values: table.into(), n_columns: self.n_columns })
     }
 }
 
@@ -133,11 +167,11 @@ mod tests {
 
     #[test]
     fn unit_rows_survive_extreme_magnitudes() {
-        let points = Points::new(vec![3e300, 4e300, 3e-300, 4e-300], 2).unwrap().unit_rows().unwrap();
+        let points = Points::new(vec![3e300, 4e300, 3e-300, 4e-300], 2).unwrap().unit_rows(None).unwrap();
         for row in 0..2 {
             assert!((points.row(row)[0] - 0.6).abs() < 1e-15 && (points.row(row)[1] - 0.8).abs() < 1e-15);
         }
-        let zero = Points::new(vec![1.0, 0.0, 0.0, 0.0], 2).unwrap().unit_rows();
+        let zero = Points::new(vec![1.0, 0.0, 0.0, 0.0], 2).unwrap().unit_rows(None);
         assert_eq!(zero, Err(Error::ZeroRow { row: 1 }));
     }
 }

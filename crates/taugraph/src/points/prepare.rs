@@ -3,8 +3,11 @@
 use super::pca::{PcaModel, principal_components};
 use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
-use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
+
+/// Columns looked at together: as many as a line of the cache holds, because a table on disk is read once for each lot.
+const LOT: usize = 8;
 
 /// How each column is brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -135,7 +138,7 @@ pub fn prepare(
 ) -> Result<Preparation> {
     check_shape(values, n_columns)?;
     let n_rows = values.len() / n_columns;
-    let estimate = |n: usize| memory_estimate(n, n_columns, params);
+    let estimate = |n: usize| memory_estimate(n, n_columns, params, run.scratch.is_some());
     refuse_if_over(n_rows, run.memory_limit, estimate, "drop columns that are not needed")?;
     run.stage("prepare", Some(n_columns as u64))?;
     if let Some(position) = values.iter().position(|value| value.is_infinite()) {
@@ -144,31 +147,33 @@ pub fn prepare(
     }
     let mut columns = Vec::new();
     let (mut constant_columns, mut empty_columns) = (Vec::new(), Vec::new());
-    let mut present = Vec::with_capacity(n_rows);
-    for column in 0..n_columns {
-        run.check()?;
-        let cells = || values.iter().skip(column).step_by(n_columns).copied();
-        present.clear();
-        present.extend(cells().filter(|value| !value.is_nan()));
-        if params.missing == Missing::Refuse && present.len() < n_rows {
-            let row = cells().position(f64::is_nan).expect("a cell is missing");
-            return Err(Error::NotFinite { row, column, value: f64::NAN });
+    let mut lot = vec![Vec::with_capacity(n_rows); LOT.min(n_columns)];
+    for first_column in (0..n_columns).step_by(LOT) {
+        gather(values, n_columns, first_column, &mut lot);
+        for (column, present) in (first_column..n_columns).zip(&mut lot) {
+            run.check()?;
+            if params.missing == Missing::Refuse && present.len() < n_rows {
+                let mut cells = values.iter().skip(column).step_by(n_columns);
+                let row = cells.position(|value| value.is_nan()).expect("a cell is missing");
+                return Err(Error::NotFinite { row, column, value: f64::NAN });
+            }
+            match present.first() {
+                None => empty_columns.push(column),
+                Some(first) if present.iter().all(|value| value == first) => constant_columns.push(column),
+                Some(_) => columns.push(column_model(column, present, n_rows, params.standardize)),
+            }
+            run.progress.advance(1);
         }
-        match present.first() {
-            None => empty_columns.push(column),
-            Some(first) if present.iter().all(|value| value == first) => constant_columns.push(column),
-            Some(_) => columns.push(column_model(column, &mut present, n_rows, params.standardize)),
-        }
-        run.progress.advance(1);
     }
+    drop(lot);
     if columns.is_empty() {
         return Err(Error::NoVaryingColumn { columns: n_columns });
     }
-    let mut prepared = Vec::with_capacity(n_rows * columns.len());
-    for row in values.chunks_exact(n_columns) {
-        prepared.extend(columns.iter().map(|model| model.apply(row)));
+    let mut prepared = LargeTable::zeros(n_rows * columns.len(), run.scratch)?;
+    for (out, row) in prepared.as_mut().chunks_exact_mut(columns.len()).zip(values.chunks_exact(n_columns)) {
+        out.iter_mut().zip(&columns).for_each(|(out, model)| *out = model.apply(row));
     }
-    let mut points = Points::new(prepared, columns.len())?;
+    let mut points = Points::from_storage(prepared.into(), columns.len())?;
     let pca = match params.pca {
         None => None,
         Some(n_components) => {
@@ -180,14 +185,34 @@ pub fn prepare(
     Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
 }
 
-/// What the preparation holds beside the raw table: the scaled copy, and for principal components a centred copy, the
-/// rotated points and the eigenproblem of the smaller side.
-fn memory_estimate(n: usize, n_columns: usize, params: &PreparationParams) -> MemoryEstimate {
+/// The cells that are not missing, of as many columns from `first_column` on as there are lists.
+fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<f64>]) {
+    lot.iter_mut().for_each(Vec::clear);
+    for row in values.chunks_exact(n_columns) {
+        for (present, &cell) in lot.iter_mut().zip(&row[first_column..]) {
+            if !cell.is_nan() {
+                present.push(cell);
+            }
+        }
+    }
+}
+
+/// What the preparation of `n` rows holds beside the raw table: some columns, the scaled copy, and for principal components a
+/// centred copy, the rotated points and the eigenproblem of the smaller side. With a scratch only the scaled copy is there.
+pub fn memory_estimate(
+    n: usize,
+    n_columns: usize,
+    params: &PreparationParams,
+    has_scratch: bool,
+) -> MemoryEstimate {
     let (n, d) = (n as u64, n_columns as u64);
-    let mut stages = vec![("prepare", 8 * n * (d + 1))];
+    let scaled = if has_scratch { 0 } else { 8 * n * d };
+    let mut stages = vec![("prepare", scaled + 8 * n * d.min(LOT as u64))];
     if let Some(components) = params.pca {
         let side = n.min(d).min(2048);
-        stages.push(("principal components", 16 * n * d + 8 * n * components as u64 + 32 * side * side));
+        let centered = 8 * n * d;
+        let rotated = 8 * n * components as u64;
+        stages.push(("principal components", scaled + centered + rotated + 32 * side * side));
     }
     MemoryEstimate { stages }
 }

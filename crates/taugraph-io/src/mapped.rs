@@ -1,0 +1,147 @@
+//! Tables that stay on disk: files mapped into memory, whose pages the system takes back when it needs the room.
+//!
+//! This is the only file of the project with `unsafe`: a mapped file is memory that other programs can reach. What the
+//! user's own file holds must not change while it is read, and a file that is cut short meanwhile ends the program with a bus
+//! error. Scratch files have no name, so that nobody else can reach them, and are gone when the program ends, however it ends.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use memmap2::{Mmap, MmapMut};
+
+use crate::error::{Error, Result};
+
+/// Zeros written at once.
+const BLOCK: usize = 1 << 15;
+
+/// Numbers of a file of the user's, where they are.
+#[derive(Debug)]
+pub struct MappedValues {
+    map: Mmap,
+    /// Where the numbers begin, in bytes.
+    begin: usize,
+    n_values: usize,
+}
+
+impl MappedValues {
+    /// Numbers in double precision from byte `begin` on; `None` where they are not aligned as the machine needs them.
+    ///
+    /// # Panics
+    /// If the file is shorter than that.
+    pub(crate) fn open(file: &File, begin: u64, n_values: usize) -> std::io::Result<Option<Self>> {
+        let map = map_for_reading(file)?;
+        let begin = begin as usize;
+        let is_aligned = bytemuck::try_cast_slice::<u8, f64>(&map[begin..begin + 8 * n_values]).is_ok();
+        Ok(is_aligned.then_some(Self { map, begin, n_values }))
+    }
+}
+
+impl AsRef<[f64]> for MappedValues {
+    fn as_ref(&self) -> &[f64] {
+        bytemuck::cast_slice(&self.map[self.begin..self.begin + 8 * self.n_values])
+    }
+}
+
+/// A folder for tables that do not fit in memory.
+#[derive(Debug, Clone)]
+pub struct ScratchFolder {
+    folder: PathBuf,
+}
+
+impl ScratchFolder {
+    /// Makes sure that files can be made there.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let scratch = Self { folder: folder.to_path_buf() };
+        scratch.file()?;
+        Ok(scratch)
+    }
+
+    /// A table of zeros. Its blocks are on disk by then: what is written to it later cannot find the disk full.
+    pub fn table(&self, n_values: usize) -> Result<ScratchTable> {
+        let mut writer = self.writer()?;
+        let zeros = vec![0.0; BLOCK.min(n_values)];
+        while writer.n_values < n_values {
+            writer.push(&zeros[..zeros.len().min(n_values - writer.n_values)])?;
+        }
+        writer.finish()
+    }
+
+    /// A table that is written from its beginning to its end.
+    pub(crate) fn writer(&self) -> Result<ScratchWriter<'_>> {
+        let out = BufWriter::with_capacity(8 * BLOCK, self.file()?);
+        Ok(ScratchWriter { scratch: self, out, n_values: 0 })
+    }
+
+    /// A file without a name.
+    pub(crate) fn file(&self) -> Result<File> {
+        tempfile::tempfile_in(&self.folder).map_err(|source| self.refused(0, source))
+    }
+
+    pub(crate) fn refused(&self, n_values: usize, source: std::io::Error) -> Error {
+        Error::Scratch { folder: self.folder.clone(), bytes: 8 * n_values as u64, source }
+    }
+}
+
+/// A table on its way to disk.
+pub(crate) struct ScratchWriter<'a> {
+    scratch: &'a ScratchFolder,
+    out: BufWriter<File>,
+    n_values: usize,
+}
+
+impl ScratchWriter<'_> {
+    pub fn push(&mut self, values: &[f64]) -> Result<()> {
+        let written = self.out.write_all(bytemuck::cast_slice(values));
+        written.map_err(|source| self.scratch.refused(self.n_values + values.len(), source))?;
+        self.n_values += values.len();
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<ScratchTable> {
+        let Self { scratch, out, n_values } = self;
+        let refused = |source| scratch.refused(n_values, source);
+        let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
+        Ok(ScratchTable { map: map_scratch(&file).map_err(refused)?, n_values })
+    }
+}
+
+/// A table in a scratch file; it is gone when it is dropped.
+#[derive(Debug)]
+pub struct ScratchTable {
+    map: MmapMut,
+    n_values: usize,
+}
+
+impl ScratchTable {
+    /// Forgets all but the first values.
+    pub(crate) fn truncate(&mut self, n_values: usize) {
+        self.n_values = self.n_values.min(n_values);
+    }
+}
+
+impl AsRef<[f64]> for ScratchTable {
+    fn as_ref(&self) -> &[f64] {
+        bytemuck::cast_slice(&self.map[..8 * self.n_values])
+    }
+}
+
+impl AsMut<[f64]> for ScratchTable {
+    fn as_mut(&mut self) -> &mut [f64] {
+        bytemuck::cast_slice_mut(&mut self.map[..8 * self.n_values])
+    }
+}
+
+#[allow(unsafe_code)]
+fn map_for_reading(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: we never write to the file. That nobody else changes or shortens it while we read is what the documentation
+    // asks of the user; any bytes are valid numbers.
+    unsafe { Mmap::map(file) }
+}
+
+#[allow(unsafe_code)]
+fn map_scratch(file: &File) -> std::io::Result<MmapMut> {
+    // SAFETY: the file has no name and its only handle is ours, so that nobody else changes or shortens it; its blocks have
+    // been written, and it is mapped once.
+    unsafe { MmapMut::map_mut(file) }
+}
