@@ -127,14 +127,22 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
             return Err(Error::NeedsAllPairs { stage: "this preset", advice });
         }
     };
-    let distances = edge_distances(distinct, &edges);
-    let similarities = Similarities::new(distinct, &neighbors, &first, params.affinity, &edges, &distances);
+    let distances = match (distinct, params.candidates) {
+        // Known from the search, to the bit.
+        (Space::Points(_), CandidatePairs::Neighbors { .. }) => edges.map(|_, i, j| {
+            neighbors.distance_between(i as usize, j as usize).expect("a candidate is somebody's neighbour")
+        }),
+        _ => edge_distances(distinct, &edges),
+    };
+    let close = distinct.arranged_by(&neighbors, run)?;
+    let similarities = Similarities::new(&close, &neighbors, &first, params.affinity, &edges, &distances);
     let quantiles = run.kept(
         "quantiles",
         |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
         || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
     )?;
     drop(similarities);
+    drop(close);
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;

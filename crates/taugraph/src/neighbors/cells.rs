@@ -30,7 +30,6 @@ const BLOCKS: usize = 128;
 
 /// Known points, cell by cell.
 pub(super) struct Cells<'a> {
-    known: &'a Points,
     metric: Metric,
     single: SinglePoints<'a>,
     partition: Partition,
@@ -53,11 +52,11 @@ impl<'a> Cells<'a> {
     /// Divides the known points; `k` neighbours will be asked for.
     pub fn new(known: &'a Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<Self> {
         let size = if known.len() > MANY { LARGER_CELL } else { CELL };
-        let single = SinglePoints::new(known);
+        let mut single = SinglePoints::new(known);
         // Cells of no more points than neighbours would all have to be searched.
-        let partition = Partition::new(&single, size.max(8 * k), run)?;
+        let partition = Partition::new(&mut single, size.max(8 * k), run)?;
         let (panels, bounds) = Panels::new(&single, partition.cells(), run)?;
-        Ok(Self { known, metric, single, partition, panels, bounds })
+        Ok(Self { metric, single, partition, panels, bounds })
     }
 
     /// Number of cells.
@@ -68,7 +67,7 @@ impl<'a> Cells<'a> {
     /// The neighbours of every known point; `None` where so many cells must be searched that looking at all points is
     /// as fast.
     pub fn nearest_of_known(&self, k: usize, recall: f64, run: &Run<'_>) -> Result<Option<Found>> {
-        let queries = Queries { points: self.known, single: &self.single, are_known: true };
+        let queries = Queries { single: &self.single, are_known: true };
         self.nearest(queries, &self.partition.order, k, recall, run)
     }
 
@@ -86,7 +85,7 @@ impl<'a> Cells<'a> {
             self.partition.centers.assign(&single, &rows, run)?.into_iter().zip(rows).collect();
         order.par_sort_unstable();
         let order: Vec<u32> = order.into_iter().map(|pair| pair.1).collect();
-        let queries = Queries { points: new, single: &single, are_known: false };
+        let queries = Queries { single: &single, are_known: false };
         self.nearest(queries, &order, k, recall, run)
     }
 
@@ -98,9 +97,14 @@ impl<'a> Cells<'a> {
         let ids = cells.flat_map(|cell| &self.partition.order[bounds[cell]..bounds[cell + 1]]).copied();
         let mut best = Best::new(1);
         for id in ids.filter(|&id| holds(id)) {
-            best.offer(self.metric.distance(self.known.row(row as usize), self.known.row(id as usize)), id);
+            best.offer(self.distance(self.single.exact_row(row as usize), id), id);
         }
         best.pairs().first().copied()
+    }
+
+    /// The distance of a point to a known one.
+    fn distance(&self, row: &[f64], id: u32) -> f64 {
+        self.metric.distance(row, self.single.exact_row(id as usize))
     }
 
     /// `order` has the queries one cell after the other.
@@ -119,14 +123,14 @@ impl<'a> Cells<'a> {
         let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
         let exact = |sample: &[u32]| {
             let quiet = Run { progress: &Unheard(run.progress), ..*run };
-            tiles::nearest(queries, sample, self.known, &self.panels, self.metric, k, &quiet)
+            tiles::nearest(queries, sample, &self.single, &self.panels, self.metric, k, &quiet)
         };
         let ranks = self.ranks(queries, first, &exact(first)?.0, k);
         let truth = exact(second)?.1;
         let mut aim = (recall + AIM_HIGHER).min(1.0);
         loop {
             let probes = 1 + share_quantile(&ranks, aim);
-            if probes * self.known.len() / self.len() + self.len() > self.known.len() / 4 {
+            if probes * self.single.len() / self.len() + self.len() > self.single.len() / 4 {
                 return Ok(None);
             }
             let (ids, distances) = self.search(queries, order, probes, k, run)?;
@@ -145,7 +149,7 @@ impl<'a> Cells<'a> {
 
     /// For each true neighbour of the sample: how many cells lie nearer to the query than the one that holds it.
     fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
-        let mut cell_of = vec![0u32; self.known.len()];
+        let mut cell_of = vec![0u32; self.single.len()];
         for (cell, ids) in self.partition.cells().enumerate() {
             ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
         }
@@ -210,7 +214,7 @@ impl<'a> Cells<'a> {
                     *excluded = queries.excluded(rows[place as usize]);
                 }
                 let points = places.iter().map(|&place| queries.single.row(rows[place as usize] as usize));
-                interleave(points, self.known.n_columns(), &mut group);
+                interleave(points, self.single.n_columns(), &mut group);
                 self.panels.offer(
                     panels.clone(),
                     &group,
@@ -223,13 +227,13 @@ impl<'a> Cells<'a> {
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
             best.clear();
-            let row = queries.points.row(query as usize);
+            let row = queries.single.exact_row(query as usize);
             for &(_, id) in closest.finish() {
-                best.offer(self.metric.distance(row, self.known.row(id as usize)), id);
+                best.offer(self.distance(row, id), id);
             }
             if best.bound().is_none() {
                 // Fewer than k points in all its cells: seldom, and then every point is looked at.
-                queries.scan(query, self.known, self.metric, &mut best);
+                queries.scan(query, &self.single, self.metric, &mut best);
             }
             write_row(best.pairs(), ids, distances);
         }
@@ -369,12 +373,12 @@ mod tests {
         let cells = Cells::new(&known, Metric::Euclidean, 10, &Run::new(2)).unwrap();
         let found = cells.nearest_of_new(&new, 10, 0.95, &Run::new(2)).unwrap().unwrap();
         let single = SinglePoints::new(&known);
-        let queries = Queries { points: &new, single: &single.of_new(&new), are_known: false };
+        let queries = Queries { single: &single.of_new(&new), are_known: false };
         let all: Vec<u32> = (0..4000).collect();
         let (_, truth) = tiles::nearest(
             queries,
             &all,
-            &known,
+            &single,
             &Panels::of_all(&single, &Run::new(0)).unwrap(),
             Metric::Euclidean,
             10,

@@ -4,6 +4,7 @@
 //! inputs by plain scans: these are exact, ties go to the lower index, and all return the bits of [`Space::distance`]. Very many
 //! points are searched in cells; how many of the true neighbours that finds is measured every time ([`SearchInfo`]).
 
+mod arranged;
 mod best;
 mod cells;
 mod keep;
@@ -24,6 +25,7 @@ pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub use sparse::SparseMetricPoints;
 
+use arranged::Arranged;
 use cells::Cells;
 use panels::Panels;
 use single::SinglePoints;
@@ -143,6 +145,8 @@ pub enum Space {
 pub struct MetricPoints {
     points: Points,
     metric: Metric,
+    /// For points outside memory: the same, neighbours close together.
+    arranged: Option<Arranged>,
 }
 
 impl MetricPoints {
@@ -156,12 +160,20 @@ impl MetricPoints {
         self.metric
     }
 
+    #[inline]
+    fn row(&self, i: usize) -> &[f64] {
+        match &self.arranged {
+            None => self.points.row(i),
+            Some(copy) => copy.row(i),
+        }
+    }
+
     /// Points that were ready for their metric before and are to keep their bits; rows must have length 1 for the cosine distance.
     pub(crate) fn restored(points: Points, metric: Metric) -> Result<Self> {
         let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
         let stretched = (0..points.len()).find(|&row| metric == Metric::Cosine && !is_unit(points.row(row)));
         match stretched {
-            None => Ok(Self { points, metric }),
+            None => Ok(Self { points, metric, arranged: None }),
             Some(row) => {
                 Err(Error::BadStructure { row, rule: "its length is not 1, as the cosine distance asks" })
             }
@@ -178,7 +190,7 @@ impl Space {
     /// The same; what the metric has to copy of shared points goes to the scratch.
     pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
         let points = if metric == Metric::Cosine { points.unit_rows(scratch)? } else { points };
-        Ok(Space::Points(MetricPoints { points, metric }))
+        Ok(Space::Points(MetricPoints { points, metric, arranged: None }))
     }
 
     /// Sparse points under the cosine or the Euclidean metric.
@@ -205,7 +217,7 @@ impl Space {
     #[inline]
     pub fn distance(&self, i: usize, j: usize) -> f64 {
         match self {
-            Space::Points(space) => space.metric.distance(space.points.row(i), space.points.row(j)),
+            Space::Points(space) => space.metric.distance(space.row(i), space.row(j)),
             Space::Sparse(space) => space.distance(i, j),
             Space::Distances(matrix) => matrix.get(i, j),
             Space::Neighbors(_) if i == j => 0.0,
@@ -217,8 +229,8 @@ impl Space {
     #[inline]
     pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
         match self {
-            Space::Points(MetricPoints { points, metric: Metric::Euclidean }) => {
-                squared_euclidean(points.row(i), points.row(j))
+            Space::Points(space) if space.metric == Metric::Euclidean => {
+                squared_euclidean(space.row(i), space.row(j))
             }
             Space::Sparse(space) if space.metric() == Metric::Euclidean => space.squared_distance(i, j),
             _ => self.distance(i, j).powi(2),
@@ -245,13 +257,25 @@ impl Space {
         let distinct = match self {
             Space::Points(space) => {
                 let points = space.points.select_into(rows, run.scratch)?;
-                Space::Points(MetricPoints { points, metric: space.metric })
+                Space::Points(MetricPoints { points, metric: space.metric, arranged: None })
             }
             Space::Sparse(space) => Space::Sparse(space.select(rows)),
             Space::Distances(matrix) => Space::Distances(matrix.select(rows)),
             Space::Neighbors(_) => unreachable!("neighbour graphs have no copies"),
         };
         Ok((Cow::Owned(distinct), duplicates))
+    }
+}
+
+impl Space {
+    /// The same space for looking up distances between points that are close in the graph: where the points are outside memory
+    /// it reads them from a copy in which such points lie together.
+    pub(crate) fn arranged_by(&self, neighbors: &NeighborGraph, run: &Run<'_>) -> Result<Cow<'_, Space>> {
+        let Space::Points(space) = self else { return Ok(Cow::Borrowed(self)) };
+        match Arranged::new(&space.points, || neighbors.nearby_order(), run)? {
+            None => Ok(Cow::Borrowed(self)),
+            arranged => Ok(Cow::Owned(Space::Points(MetricPoints { arranged, ..space.clone() }))),
+        }
     }
 }
 
@@ -281,25 +305,27 @@ pub fn search_neighbors(
     run.stage("neighbours", Some(n as u64))?;
     let is_other = |i: usize, j: usize| i != j;
     let ((ids, distances), info) = match space {
-        Space::Points(MetricPoints { points, metric: Metric::Manhattan }) => {
+        Space::Points(MetricPoints { points, metric: Metric::Manhattan, .. }) => {
             let distance = |i: usize, j: usize| Metric::Manhattan.distance(points.row(i), points.row(j));
             (scan::nearest(n, n, k, is_other, distance, run)?, SearchInfo::exact(UsedSearch::Scan))
         }
-        Space::Points(MetricPoints { points, metric }) if points.n_columns() <= TREE_COLUMNS => {
+        Space::Points(MetricPoints { points, metric, .. }) if points.n_columns() <= TREE_COLUMNS => {
             (tree::nearest(points, *metric, k, run)?, SearchInfo::exact(UsedSearch::Tree))
         }
-        Space::Points(MetricPoints { points, metric }) => match in_cells(points, *metric, k, params, run)? {
-            Some(found) => found,
-            None => {
-                run.stage("neighbours", Some(n as u64))?;
-                let single = SinglePoints::new(points);
-                let queries = Queries { points, single: &single, are_known: true };
-                let all: Vec<u32> = (0..n as u32).collect();
-                let panels = Panels::of_all(&single, run)?;
-                let found = tiles::nearest(queries, &all, points, &panels, *metric, k, run)?;
-                (found, SearchInfo::exact(UsedSearch::Tiles))
+        Space::Points(MetricPoints { points, metric, .. }) => {
+            match in_cells(points, *metric, k, params, run)? {
+                Some(found) => found,
+                None => {
+                    run.stage("neighbours", Some(n as u64))?;
+                    let single = SinglePoints::new(points);
+                    let queries = Queries { single: &single, are_known: true };
+                    let all: Vec<u32> = (0..n as u32).collect();
+                    let panels = Panels::of_all(&single, run)?;
+                    let found = tiles::nearest(queries, &all, &single, &panels, *metric, k, run)?;
+                    (found, SearchInfo::exact(UsedSearch::Tiles))
+                }
             }
-        },
+        }
         Space::Distances(matrix) => {
             let found = scan::nearest(n, n, k, is_other, |i, j| matrix.get(i, j), run)?;
             (found, SearchInfo::exact(UsedSearch::Scan))

@@ -83,7 +83,7 @@ impl<'a> OutsideSearch<'a> {
         let n_looking = group.iter().filter(|&&g| g != skipped).count();
         let mut is_exact = true;
         let found = match self.space {
-            Space::Points(MetricPoints { points, metric }) if *metric != Metric::Manhattan => {
+            Space::Points(MetricPoints { points, metric, .. }) if *metric != Metric::Manhattan => {
                 if points.n_columns() <= TREE_COLUMNS {
                     by_tree(points, *metric, group, skipped, run)?
                 } else if !self.params.tries_cells(n) || n_looking as u64 * n as u64 <= MOST_PAIRS {
@@ -418,7 +418,7 @@ mod tests {
         let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();
         let group: Vec<u32> = data.labels.iter().copied().collect();
         let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
-        let Space::Points(MetricPoints { points, metric }) = &space else { unreachable!() };
+        let Space::Points(MetricPoints { points, metric, .. }) = &space else { unreachable!() };
         let run = Run::new(0);
         let params = SearchParams::default();
         let search = OutsideSearch::new(&space, &params);

@@ -101,12 +101,14 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Cells of about `size` points; none is empty and none has more than a few times as many.
-    pub fn new(points: &SinglePoints<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
+    /// Cells of about `size` points; none is empty and none has more than a few times as many. The points are arranged by
+    /// them.
+    pub fn new(points: &mut SinglePoints<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let stream = Stream::new(run.seed, Stage::Cells);
         let bounds = divide(points, &mut order, size, stream, 0, run)?;
-        let d = points.n_columns();
+        points.arrange(&order, run)?;
+        let (points, d) = (&*points, points.n_columns());
         let centers: Vec<f32> = bounds
             .par_windows(2)
             .flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d))
@@ -168,8 +170,11 @@ fn sampled_centers(
 ) -> Result<Centers> {
     let d = points.n_columns();
     let order = stream.at(ids[0], depth).permutation(ids.len());
-    let sample: Vec<u32> = order.iter().take(SAMPLE * n_centers).map(|&place| ids[place as usize]).collect();
+    let mut sample: Vec<u32> =
+        order.iter().take(SAMPLE * n_centers).map(|&place| ids[place as usize]).collect();
     let mut values: Vec<f32> = sample[..n_centers].iter().flat_map(|&i| points.row(i as usize)).collect();
+    // As they lie in a table that may be on disk.
+    sample.sort_unstable();
     for _ in 0..ROUNDS {
         let centers = Centers::new(&values, d);
         let cell_of = centers.assign(points, &sample, run)?;
@@ -200,7 +205,7 @@ mod tests {
 
     fn cells_of(values: Vec<f64>, d: usize, size: usize) -> Partition {
         let points = Points::new(values, d).unwrap();
-        Partition::new(&SinglePoints::new(&points), size, &Run::new(3)).unwrap()
+        Partition::new(&mut SinglePoints::new(&points), size, &Run::new(3)).unwrap()
     }
 
     fn check(partition: &Partition, n: usize, largest: usize) {

@@ -84,9 +84,9 @@ pub fn neighbors_of_new(
         }
     }
     let single = SinglePoints::new(points);
-    let queries = Queries { points: new, single: &single.of_new(new), are_known: false };
+    let queries = Queries { single: &single.of_new(new), are_known: false };
     let all: Vec<u32> = (0..new.len() as u32).collect();
     let panels = Panels::of_all(&single, run)?;
-    let (ids, distances) = tiles::nearest(queries, &all, points, &panels, metric, k, run)?;
+    let (ids, distances) = tiles::nearest(queries, &all, &single, &panels, metric, k, run)?;
     Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tiles) })
 }

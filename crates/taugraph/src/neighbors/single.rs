@@ -2,12 +2,16 @@
 
 use rayon::prelude::*;
 
+use super::arranged::Arranged;
+use crate::error::Result;
 use crate::points::Points;
+use crate::progress::Run;
 
 /// Points as they are in single precision, centred and scaled to norms of at most 1. They are converted whenever they are
 /// needed, which costs little beside what is done with them; only the norms are kept.
 pub(super) struct SinglePoints<'a> {
     points: &'a Points,
+    arranged: Option<Arranged>,
     norms: Vec<f64>,
     frame: Frame,
 }
@@ -52,7 +56,13 @@ impl<'a> SinglePoints<'a> {
     fn in_frame(points: &'a Points, frame: Frame) -> Self {
         let rows = points.values().par_chunks_exact(points.n_columns());
         let norms = rows.map(|row| norm(frame.convert(row))).collect();
-        Self { points, norms, frame }
+        Self { points, arranged: None, norms, frame }
+    }
+
+    /// Reads points that are outside memory from a copy in this order from now on.
+    pub fn arrange(&mut self, order: &[u32], run: &Run<'_>) -> Result<()> {
+        self.arranged = Arranged::new(self.points, || order.to_vec(), run)?;
+        Ok(())
     }
 
     /// Number of points.
@@ -68,7 +78,16 @@ impl<'a> SinglePoints<'a> {
     /// One point.
     #[inline]
     pub fn row(&self, i: usize) -> impl Iterator<Item = f32> {
-        self.frame.convert(self.points.row(i))
+        self.frame.convert(self.exact_row(i))
+    }
+
+    /// The same in double precision, as it was given.
+    #[inline]
+    pub fn exact_row(&self, i: usize) -> &[f64] {
+        match &self.arranged {
+            None => self.points.row(i),
+            Some(copy) => copy.row(i),
+        }
     }
 
     /// |x|² of a point.

@@ -13,7 +13,6 @@ use super::single::SinglePoints;
 use super::tree::square_bound;
 use crate::distance::Metric;
 use crate::error::Result;
-use crate::points::Points;
 use crate::progress::Run;
 
 /// Queries of a block.
@@ -21,10 +20,9 @@ pub(super) const QUERIES: usize = 256;
 /// Panels that all queries of a block meet before the next ones are fetched: what the second cache holds of 50 columns.
 pub(super) const TILE: usize = 64;
 
-/// Points whose neighbours are sought, in both precisions.
+/// Points whose neighbours are sought.
 #[derive(Clone, Copy)]
 pub(super) struct Queries<'a> {
-    pub points: &'a Points,
     /// In the frame of the known points.
     pub single: &'a SinglePoints<'a>,
     /// Whether they are the known points themselves: none is its own neighbour then.
@@ -38,11 +36,11 @@ impl Queries<'_> {
     }
 
     /// The best of all known points for one query, in double precision.
-    pub fn scan(&self, row: u32, known: &Points, metric: Metric, best: &mut Best<f64>) {
+    pub fn scan(&self, row: u32, known: &SinglePoints<'_>, metric: Metric, best: &mut Best<f64>) {
         best.clear();
-        let (point, excluded) = (self.points.row(row as usize), self.excluded(row));
+        let (point, excluded) = (self.single.exact_row(row as usize), self.excluded(row));
         for id in (0..known.len() as u32).filter(|&id| id != excluded) {
-            best.offer(metric.distance(point, known.row(id as usize)), id);
+            best.offer(metric.distance(point, known.exact_row(id as usize)), id);
         }
     }
 }
@@ -75,7 +73,7 @@ impl Sink for Lists<'_> {
 pub(super) fn nearest(
     queries: Queries<'_>,
     rows: &[u32],
-    known: &Points,
+    known: &SinglePoints<'_>,
     panels: &Panels,
     metric: Metric,
     k: usize,
@@ -101,10 +99,10 @@ pub(super) fn nearest(
         let mut best = Best::new(k);
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
             best.clear();
-            let row = queries.points.row(query as usize);
+            let row = queries.single.exact_row(query as usize);
             let listed = closest.finish();
             for &(_, id) in listed {
-                best.offer(metric.distance(row, known.row(id as usize)), id);
+                best.offer(metric.distance(row, known.exact_row(id as usize)), id);
             }
             let complete = listed.len() == n_candidates;
             let farthest = best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound));

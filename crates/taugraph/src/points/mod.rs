@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 use crate::memory::{LargeTable, Scratch};
 use storage::Storage;
 
+/// Values of the rows that are put in order together.
+const LOT: usize = 1 << 24;
+
 /// A table of finite numbers, one row for each point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
@@ -93,14 +96,21 @@ impl Points {
         Points { values: Storage::Owned(values), n_columns: self.n_columns }
     }
 
-    /// The same, in the scratch if there is one.
+    /// The same, in the scratch if there is one. The rows of a lot are fetched as they lie on disk, so that its system can read
+    /// ahead.
     pub(crate) fn select_into(&self, rows: &[u32], scratch: Option<&dyn Scratch>) -> Result<Points> {
         if scratch.is_none() {
             return Ok(self.select(rows));
         }
         let mut table = LargeTable::zeros(rows.len() * self.n_columns, scratch)?;
-        for (out, &row) in table.as_mut().chunks_exact_mut(self.n_columns).zip(rows) {
-            out.copy_from_slice(self.row(row as usize));
+        let d = self.n_columns;
+        let lot = (LOT / d).max(1);
+        for (out, rows) in table.as_mut().chunks_mut(lot * d).zip(rows.chunks(lot)) {
+            let mut sources: Vec<(u32, usize)> = rows.iter().copied().zip(0..).collect();
+            sources.sort_unstable();
+            for (row, place) in sources {
+                out[place * d..(place + 1) * d].copy_from_slice(self.row(row as usize));
+            }
         }
         Ok(Points { values: table.into(), n_columns: self.n_columns })
     }

@@ -7,7 +7,7 @@ use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 
 /// Columns looked at together: as many as a line of the cache holds, because a table on disk is read once for each lot.
-const LOT: usize = 8;
+const LOT: usize = 64;
 
 /// How each column is brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,34 @@
+//! Points outside memory, copied into another order there: what is read together then lies together, and is fetched in stretches
+//! that a disk delivers quickly instead of row by row.
+
+use crate::error::Result;
+use crate::points::Points;
+use crate::progress::Run;
+
+/// A copy of points in another order.
+#[derive(Debug, Clone)]
+pub(super) struct Arranged {
+    points: Points,
+    /// Where each point is in it.
+    places: Vec<u32>,
+}
+
+impl Arranged {
+    /// `None` for points in memory, where any order is as good.
+    pub fn new(points: &Points, order: impl FnOnce() -> Vec<u32>, run: &Run<'_>) -> Result<Option<Self>> {
+        if run.scratch.is_none() || !points.are_shared() {
+            return Ok(None);
+        }
+        let order = order();
+        let points = points.select_into(&order, run.scratch)?;
+        let mut places = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(&id, place)| places[id as usize] = place);
+        Ok(Some(Self { points, places }))
+    }
+
+    /// The point that was the `i`-th before.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[f64] {
+        self.points.row(self.places[i] as usize)
+    }
+}
