@@ -62,7 +62,7 @@ pub(super) struct ShortList {
 impl ShortList {
     /// Keeps at least the `kept` smallest.
     pub fn new(kept: usize) -> Self {
-        Self { pairs: Vec::with_capacity(4 * kept), kept, bound: f32::INFINITY }
+        Self { pairs: Vec::with_capacity(2 * kept), kept, bound: f32::MAX }
     }
 
     /// Scores above this are not among the smallest: every candidate that is not listed has at least this score.
@@ -75,7 +75,7 @@ impl ShortList {
     #[inline(always)]
     pub fn push(&mut self, score: f32, id: u32) {
         self.pairs.push((score, id));
-        if self.pairs.len() == 4 * self.kept {
+        if self.pairs.len() == 2 * self.kept {
             self.cut();
         }
     }

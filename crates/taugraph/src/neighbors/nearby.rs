@@ -7,30 +7,38 @@ use super::NeighborGraph;
 const BLOCK: usize = 128;
 
 impl NeighborGraph {
-    /// All points, in blocks of close ones: each block is found from one point over its neighbours and theirs.
+    /// All points, in blocks of close ones: each block is found from one point over its neighbours and theirs, and begins beside one
+    /// of the last blocks that still has somebody beside it.
     pub(crate) fn nearby_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = Vec::with_capacity(self.n);
         let mut seen = vec![false; self.n];
-        for first in 0..self.n {
-            if seen[first] {
-                continue;
-            }
-            seen[first] = true;
-            let begin = order.len();
-            order.push(first as u32);
-            let mut next = begin;
-            while next < order.len() && order.len() - begin < BLOCK {
-                let near = self.ids(order[next] as usize);
-                next += 1;
-                for &id in near {
-                    if !seen[id as usize] {
-                        seen[id as usize] = true;
-                        order.push(id);
-                    }
+        // Points in the order whose neighbours may not all be there yet.
+        let mut open: Vec<u32> = Vec::new();
+        for point in 0..self.n as u32 {
+            self.add_block(point, &mut order, &mut seen, &mut open);
+            while let Some(last) = open.pop() {
+                for &beside in self.ids(last as usize) {
+                    self.add_block(beside, &mut order, &mut seen, &mut open);
                 }
             }
         }
         order
+    }
+
+    /// A block around a point, if that has not been seen.
+    fn add_block(&self, first: u32, order: &mut Vec<u32>, seen: &mut [bool], open: &mut Vec<u32>) {
+        if std::mem::replace(&mut seen[first as usize], true) {
+            return;
+        }
+        let begin = order.len();
+        order.push(first);
+        let mut next = begin;
+        while next < order.len() && order.len() - begin < BLOCK {
+            let near = self.ids(order[next] as usize);
+            next += 1;
+            order.extend(near.iter().filter(|&&id| !std::mem::replace(&mut seen[id as usize], true)));
+        }
+        open.extend_from_slice(&order[next..]);
     }
 }
 

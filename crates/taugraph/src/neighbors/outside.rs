@@ -356,11 +356,11 @@ impl<'a> Shortest<'a> {
         self.bounds = [f32::NEG_INFINITY; GROUP];
         for (bound, &row) in self.bounds.iter_mut().zip(self.rows) {
             *bound = match &self.best {
-                None => f32::INFINITY,
+                None => f32::MAX,
                 // Rounded up.
                 Some(pair) => {
                     let squared = square_bound(self.metric, pair.distance);
-                    (self.single.limit(row as usize, squared) as f32).next_up()
+                    (self.single.limit(row as usize, squared) as f32).next_up().min(f32::MAX)
                 }
             };
         }

@@ -25,7 +25,7 @@ const NOBODY: u32 = u32::MAX;
 pub(super) struct Panels {
     /// For each panel and column sixteen values in single precision, two in the place of one in double precision.
     values: LargeTable,
-    /// Not a number where there is no candidate: no comparison holds then.
+    /// Infinite where there is no candidate: no bound is as high.
     squared_norms: Vec<f32>,
     ids: Vec<u32>,
     n_columns: usize,
@@ -33,7 +33,7 @@ pub(super) struct Panels {
 
 /// Who receives candidates.
 pub(super) trait Sink {
-    /// The highest score that the query of this lane of the group takes.
+    /// The highest score that the query of this lane of the group takes; finite, or nothing is taken.
     fn bound(&self, query: usize) -> f32;
 
     /// A candidate whose score is not above the bound.
@@ -86,7 +86,7 @@ impl Panels {
         row: impl Fn(usize) -> I + Sync,
     ) -> Self {
         let singles: &mut [f32] = bytemuck::cast_slice_mut(values.as_mut());
-        let mut squared_norms = vec![f32::NAN; ids.len()];
+        let mut squared_norms = vec![f32::INFINITY; ids.len()];
         let panels = singles.par_chunks_exact_mut(LANES * n_columns);
         let panels = panels.zip(squared_norms.par_chunks_exact_mut(LANES)).zip(ids.par_chunks_exact(LANES));
         panels.for_each(|((values, squares), ids)| {
@@ -182,17 +182,15 @@ impl<K: Sink> Offer<'_, K> {
                     }
                 }
                 for (query, scores) in scores.iter().enumerate() {
-                    let bound = simd.splat_f32s(self.sink.bound(query));
-                    for (v, &scores) in scores.iter().enumerate() {
-                        let passing = simd.less_than_or_equal_f32s(scores, bound);
-                        if simd.first_true_m32s(passing) < S::F32_LANES {
-                            let ids = &ids[first + v * S::F32_LANES..];
-                            let mut buffer = [0.0f32; LANES];
-                            S::as_mut_simd_f32s(&mut buffer).0[0] = scores;
-                            for (&score, &id) in buffer[..S::F32_LANES].iter().zip(ids) {
-                                if score <= self.sink.bound(query) {
-                                    self.sink.take(query, id, score);
-                                }
+                    let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
+                    let mut bound = self.sink.bound(query);
+                    if simd.reduce_min_f32s(lowest) <= bound {
+                        let mut buffer = [0.0f32; LANES];
+                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        for (&score, &id) in buffer[..width].iter().zip(&ids[first..]) {
+                            if score <= bound {
+                                self.sink.take(query, id, score);
+                                bound = self.sink.bound(query);
                             }
                         }
                     }

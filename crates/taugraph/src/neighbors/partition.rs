@@ -63,7 +63,7 @@ impl Centers {
             let mut queries = Vec::new();
             for (nearest, ids) in nearest.chunks_mut(GROUP).zip(ids.chunks(GROUP)) {
                 interleave(ids.iter().map(|&i| points.row(i as usize)), points.n_columns(), &mut queries);
-                let mut best = [(f32::INFINITY, 0); GROUP];
+                let mut best = [(f32::MAX, 0); GROUP];
                 self.panels.offer(0..self.panels.len(), &queries, &mut First(&mut best));
                 nearest.iter_mut().zip(&best).for_each(|(nearest, best)| *nearest = best.1);
             }
