@@ -71,6 +71,16 @@ impl ShortList {
         self.bound
     }
 
+    /// Lowers the bound to a score that more than enough candidates do not exceed, before they are offered.
+    pub fn expect(&mut self, bound: f32) {
+        self.bound = self.bound.min(bound);
+    }
+
+    /// How many are kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// Adds a candidate whose score is at most the bound.
     #[inline(always)]
     pub fn push(&mut self, score: f32, id: u32) {

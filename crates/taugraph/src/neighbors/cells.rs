@@ -3,6 +3,8 @@
 //! How many cells that must be is not guessed. A sample of queries is searched exactly; the smallest number of cells
 //! that holds the wanted share of their neighbours is taken, and a second sample tells what was really found.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
@@ -23,10 +25,11 @@ const LARGER_CELL: usize = 500;
 const MANY: usize = 100_000;
 /// Queries of a sample.
 const SAMPLE: usize = 512;
-/// The first sample aims this much higher than asked, so that the second one seldom disagrees.
-const AIM_HIGHER: f64 = 0.005;
-/// Blocks of queries whose results wait in memory for their place.
-const BLOCKS: usize = 128;
+/// Queries of a cell look for their nearest cells among so many times as many that are nearest to the cell's own centre. What
+/// this loses is part of the measured recall.
+const WIDER: usize = 6;
+/// Queries whose results wait in memory for their place.
+const WAITING: usize = 1 << 15;
 
 /// Known points, cell by cell.
 pub(super) struct Cells<'a> {
@@ -68,7 +71,8 @@ impl<'a> Cells<'a> {
     /// as fast.
     pub fn nearest_of_known(&self, k: usize, recall: f64, run: &Run<'_>) -> Result<Option<Found>> {
         let queries = Queries { single: &self.single, are_known: true };
-        self.nearest(queries, &self.partition.order, k, recall, run)
+        let blocks = self.partition.cells().enumerate().flat_map(|(cell, ids)| blocks_of(cell, ids));
+        self.nearest(queries, &blocks.collect::<Vec<_>>(), k, recall, run)
     }
 
     /// The neighbours of new points among the known ones, or `None` as above.
@@ -81,12 +85,19 @@ impl<'a> Cells<'a> {
     ) -> Result<Option<Found>> {
         let single = self.single.of_new(new);
         let rows: Vec<u32> = (0..new.len() as u32).collect();
-        let mut order: Vec<(u32, u32)> =
+        let mut pairs: Vec<(u32, u32)> =
             self.partition.centers.assign(&single, &rows, run)?.into_iter().zip(rows).collect();
-        order.par_sort_unstable();
-        let order: Vec<u32> = order.into_iter().map(|pair| pair.1).collect();
+        pairs.par_sort_unstable();
+        let order: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
+        let mut blocks = Vec::new();
+        let mut begin = 0;
+        for of_cell in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let end = begin + of_cell.len();
+            blocks.extend(blocks_of(of_cell[0].0 as usize, &order[begin..end]));
+            begin = end;
+        }
         let queries = Queries { single: &single, are_known: false };
-        self.nearest(queries, &order, k, recall, run)
+        self.nearest(queries, &blocks, k, recall, run)
     }
 
     /// The nearest known point that satisfies a condition, in the `probes` nearest cells of a known point.
@@ -107,16 +118,16 @@ impl<'a> Cells<'a> {
         self.metric.distance(row, self.single.exact_row(id as usize))
     }
 
-    /// `order` has the queries one cell after the other.
+    /// The neighbours of the queries in all blocks.
     fn nearest(
         &self,
         queries: Queries<'_>,
-        order: &[u32],
+        blocks: &[Block<'_>],
         k: usize,
         recall: f64,
         run: &Run<'_>,
     ) -> Result<Option<Found>> {
-        let samples = Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(order.len());
+        let samples = Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(queries.single.len());
         let size = SAMPLE.min(samples.len().div_ceil(2));
         let (first, rest) = samples.split_at(size);
         // With one query there is no second sample.
@@ -127,24 +138,32 @@ impl<'a> Cells<'a> {
         };
         let ranks = self.ranks(queries, first, &exact(first)?.0, k);
         let truth = exact(second)?.1;
-        let mut aim = (recall + AIM_HIGHER).min(1.0);
+        let second_blocks = self.sampled_blocks(blocks, second, queries.single.len());
+        let mut probes = 1 + share_quantile(&ranks, recall);
         loop {
-            let probes = 1 + share_quantile(&ranks, aim);
             if probes * self.single.len() / self.len() + self.len() > self.single.len() / 4 {
                 return Ok(None);
             }
-            let (ids, distances) = self.search(queries, order, probes, k, run)?;
-            let rows = second.iter().map(|&row| row as usize);
-            let reached = recall_of(rows.map(|row| &distances[row * k..(row + 1) * k]), &truth, k);
+            let search = |rows: &[u32], cell: usize| self.search_block(queries, rows, cell, probes, k).1;
+            let found: Vec<Vec<f64>> =
+                second_blocks.par_iter().map(|(row, cell)| search(&[*row], *cell)).collect();
+            let reached = recall_of(found.iter().map(Vec::as_slice), &truth, k);
             if reached >= recall {
+                let (ids, distances) = self.search(queries, blocks, probes, k, run)?;
                 return Ok(Some(Found { ids, distances, probes, recall: reached, sample: second.len() }));
             }
-            // The second sample was harder than the first. An aim of all neighbours of the first cannot be raised.
-            if aim >= 1.0 - 1e-6 {
-                return Ok(None);
-            }
-            aim = 1.0 - (1.0 - aim) / 2.0;
+            // The second sample was harder than the first.
+            probes += probes.div_ceil(20);
         }
+    }
+
+    /// Each query of a sample with the cell of its block.
+    fn sampled_blocks(&self, blocks: &[Block<'_>], sample: &[u32], n_queries: usize) -> Vec<(u32, usize)> {
+        let mut cell_of = vec![0; n_queries];
+        for block in blocks {
+            block.rows.iter().for_each(|&row| cell_of[row as usize] = block.cell as u32);
+        }
+        sample.iter().map(|&row| (row, cell_of[row as usize] as usize)).collect()
     }
 
     /// For each true neighbour of the sample: how many cells lie nearer to the query than the one that holds it.
@@ -166,48 +185,65 @@ impl<'a> Cells<'a> {
     fn search(
         &self,
         queries: Queries<'_>,
-        order: &[u32],
+        blocks: &[Block<'_>],
         probes: usize,
         k: usize,
         run: &Run<'_>,
     ) -> Result<(Vec<u32>, Vec<f64>)> {
-        let n = order.len();
+        let n = queries.single.len();
         run.stage("neighbours", Some(n as u64))?;
         let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
-        for order in order.chunks(BLOCKS * QUERIES) {
-            let found: Vec<(Vec<u32>, Vec<f64>)> = order
-                .par_chunks(QUERIES)
-                .map(|rows| {
+        for blocks in blocks.chunks(WAITING / QUERIES) {
+            let found: Vec<(Vec<u32>, Vec<f64>)> = blocks
+                .par_iter()
+                .map(|block| {
                     run.check()?;
-                    Ok(self.search_block(queries, rows, probes, k))
+                    let found = self.search_block(queries, block.rows, block.cell, probes, k);
+                    run.progress.advance(block.rows.len() as u64);
+                    Ok(found)
                 })
                 .collect::<Result<_>>()?;
-            for (rows, (block_ids, block_distances)) in order.chunks(QUERIES).zip(&found) {
+            for (block, (block_ids, block_distances)) in blocks.iter().zip(&found) {
                 let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
-                for (&row, (row_ids, row_distances)) in rows.iter().zip(of_rows) {
+                for (&row, (row_ids, row_distances)) in block.rows.iter().zip(of_rows) {
                     let place = row as usize * k;
                     ids[place..place + k].copy_from_slice(row_ids);
                     distances[place..place + k].copy_from_slice(row_distances);
                 }
             }
-            run.progress.advance(order.len() as u64);
         }
         Ok((ids, distances))
     }
 
-    /// Neighbours of queries that lie close together and share most of their cells.
+    /// Bounds for lists that nothing has been offered to. Without them a quarter of the time went into filling the lists with what was
+    /// soon to leave them.
+    fn expect(&self, panels: Range<usize>, group: &[f32], places: &[u32], lists: &mut [ShortList]) {
+        let mut lowest: [Vec<f32>; GROUP] = Default::default();
+        self.panels.lowest_of_parts(panels, group, &mut lowest);
+        for (&place, lowest) in places.iter().zip(&mut lowest) {
+            // One more than are kept: the query itself may be among them.
+            let list = &mut lists[place as usize];
+            if lowest.len() > list.kept() {
+                list.expect(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
+            }
+        }
+    }
+
+    /// Neighbours of queries of one cell, which share most of the cells that they look into.
     fn search_block(
         &self,
         queries: Queries<'_>,
         rows: &[u32],
+        cell: usize,
         probes: usize,
         k: usize,
     ) -> (Vec<u32>, Vec<f64>) {
-        let near = self.partition.centers.nearest(queries.single, rows, probes);
+        let around = self.partition.centers.around(cell, WIDER * probes);
+        let near = around.as_ref().unwrap_or(&self.partition.centers).nearest(queries.single, rows, probes);
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
         let mut group = Vec::new();
-        for (cell, visitors) in by_cell(&near, probes, self.len()) {
-            let panels = self.bounds[cell]..self.bounds[cell + 1];
+        for (visited, visitors) in by_cell(&near, probes, self.len(), cell, rows.len()) {
+            let panels = self.bounds[visited]..self.bounds[visited + 1];
             for places in visitors.chunks(GROUP) {
                 let mut excluded = [u32::MAX; GROUP];
                 for (excluded, &place) in excluded.iter_mut().zip(places) {
@@ -215,6 +251,9 @@ impl<'a> Cells<'a> {
                 }
                 let points = places.iter().map(|&place| queries.single.row(rows[place as usize] as usize));
                 interleave(points, self.single.n_columns(), &mut group);
+                if visited == cell {
+                    self.expect(panels.clone(), &group, places, &mut closest);
+                }
                 self.panels.offer(
                     panels.clone(),
                     &group,
@@ -241,18 +280,38 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// Queries of one cell.
+struct Block<'a> {
+    cell: usize,
+    rows: &'a [u32],
+}
+
+fn blocks_of(cell: usize, rows: &[u32]) -> impl Iterator<Item = Block<'_>> {
+    let n_blocks = rows.len().div_ceil(QUERIES);
+    rows.chunks(rows.len().div_ceil(n_blocks)).map(move |rows| Block { cell, rows })
+}
+
 /// A few more than `k` are kept: rounding may misplace neighbours that are almost equally far.
 fn kept(k: usize) -> usize {
     k + (k / 4).max(4)
 }
 
-/// Each cell with the queries that look into it, from the `probes` nearest cells of every query. What is nearest to some query
-/// comes first: it soon makes the bounds so narrow that little of the rest gets past them.
-fn by_cell(near: &[u32], probes: usize, n_cells: usize) -> Vec<(usize, Vec<u32>)> {
+/// Each cell with the queries that look into it, from the `probes` nearest cells of every query. All look into their `own`. What is
+/// nearest to some query comes first: it soon makes the bounds so narrow that little of the rest gets past them.
+fn by_cell(
+    near: &[u32],
+    probes: usize,
+    n_cells: usize,
+    own: usize,
+    n_queries: usize,
+) -> Vec<(usize, Vec<u32>)> {
     let mut place_of = vec![usize::MAX; n_cells];
-    let mut visits: Vec<(usize, Vec<u32>)> = Vec::new();
+    let mut visits: Vec<(usize, Vec<u32>)> = vec![(own, (0..n_queries as u32).collect())];
     for rank in 0..probes {
         for (query, &cell) in near.iter().skip(rank).step_by(probes).enumerate() {
+            if cell as usize == own {
+                continue;
+            }
             let place = &mut place_of[cell as usize];
             if *place == usize::MAX {
                 *place = visits.len();

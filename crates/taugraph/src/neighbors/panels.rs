@@ -33,6 +33,12 @@ pub(super) struct Panels {
 
 /// Who receives candidates.
 pub(super) trait Sink {
+    /// Whether only the lowest score of every vector of candidates is asked for, and none is taken.
+    const LOWEST_ONLY: bool = false;
+
+    /// The lowest score of a vector of candidates, if only those are asked for.
+    fn note(&mut self, _query: usize, _lowest: f32) {}
+
     /// The highest score that the query of this lane of the group takes; finite, or nothing is taken.
     fn bound(&self, query: usize) -> f32;
 
@@ -105,6 +111,12 @@ impl Panels {
         self.ids.len() / LANES
     }
 
+    /// For a group of queries the lowest score in each of several parts of some panels, added to `lowest`: as many
+    /// candidates as there are parts are at most as far as the highest of these.
+    pub fn lowest_of_parts(&self, panels: Range<usize>, queries: &[f32], lowest: &mut [Vec<f32>; GROUP]) {
+        self.offer(panels, queries, &mut Lowest(lowest));
+    }
+
     /// Offers the candidates of some panels to a group of queries, made by [`interleave`].
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
@@ -118,6 +130,24 @@ impl Panels {
             sink,
         });
     }
+}
+
+/// Notes the lowest scores.
+struct Lowest<'a>(&'a mut [Vec<f32>; GROUP]);
+
+impl Sink for Lowest<'_> {
+    const LOWEST_ONLY: bool = true;
+
+    #[inline(always)]
+    fn note(&mut self, query: usize, lowest: f32) {
+        self.0[query].push(lowest);
+    }
+
+    fn bound(&self, _: usize) -> f32 {
+        f32::NEG_INFINITY
+    }
+
+    fn take(&mut self, _: usize, _: u32, _: f32) {}
 }
 
 /// Up to [`GROUP`] queries in the form of the kernel, −2·x column by column; absent ones are 0.
@@ -182,6 +212,10 @@ impl<K: Sink> Offer<'_, K> {
                     }
                 }
                 for (query, scores) in scores.iter().enumerate() {
+                    if K::LOWEST_ONLY {
+                        scores.iter().for_each(|&v| self.sink.note(query, simd.reduce_min_f32s(v)));
+                        continue;
+                    }
                     let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
                     let mut bound = self.sink.bound(query);
                     if simd.reduce_min_f32s(lowest) <= bound {

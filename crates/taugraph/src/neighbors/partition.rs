@@ -18,24 +18,49 @@ const OVERSIZED: usize = 4;
 /// Divisions of divisions: what is still too large then is cut in the order of the points.
 const DEPTH: u32 = 4;
 
-/// Centres of cells, in single precision.
+/// Centres of cells, in the frame of the points in single precision.
 pub(super) struct Centers {
-    n: usize,
+    n_columns: usize,
+    rows: Vec<f32>,
+    /// The cell of each centre.
+    cells: Vec<u32>,
     panels: Panels,
 }
 
 impl Centers {
-    /// From rows that are in the frame of the points already, as their means are.
-    fn new(rows: &[f32], n_columns: usize) -> Self {
-        Self { n: rows.len() / n_columns, panels: Panels::of_rows(rows, n_columns) }
+    fn new(rows: Vec<f32>, n_columns: usize) -> Self {
+        let cells = (0..(rows.len() / n_columns) as u32).collect();
+        let panels = Panels::of_rows(&rows, n_columns);
+        Self { n_columns, rows, cells, panels }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.n
+        self.cells.len()
     }
 
-    /// The `p` nearest centres of each of the points `ids`, nearest first; at most as many as there are.
+    fn row(&self, i: usize) -> &[f32] {
+        &self.rows[i * self.n_columns..(i + 1) * self.n_columns]
+    }
+
+    /// The `m` centres nearest to that of a cell; `None` if there are hardly more in all.
+    pub fn around(&self, cell: usize, m: usize) -> Option<Centers> {
+        if 2 * m > self.len() {
+            return None;
+        }
+        let mut query = Vec::new();
+        interleave(std::iter::once(self.row(cell).iter().copied()), self.n_columns, &mut query);
+        let mut list = [ShortList::new(m)];
+        let sink = &mut Lists { lists: &mut list, places: &[0], excluded: [u32::MAX; GROUP] };
+        self.panels.offer(0..self.panels.len(), &query, sink);
+        let mut cells: Vec<u32> = list[0].finish().iter().map(|pair| pair.1).collect();
+        cells.sort_unstable();
+        let rows: Vec<f32> = cells.iter().flat_map(|&cell| self.row(cell as usize)).copied().collect();
+        let panels = Panels::of_rows(&rows, self.n_columns);
+        Some(Centers { n_columns: self.n_columns, rows, cells, panels })
+    }
+
+    /// The cells of the `p` nearest centres of each of the points `ids`, nearest first; at most as many as there are.
     pub fn nearest(&self, points: &SinglePoints<'_>, ids: &[u32], p: usize) -> Vec<u32> {
         let p = p.min(self.len());
         let mut found = Vec::with_capacity(ids.len() * p);
@@ -47,9 +72,9 @@ impl Centers {
             for list in &mut lists {
                 let mut listed = list.finish().to_vec();
                 listed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                found.extend(listed.iter().map(|pair| pair.1));
+                found.extend(listed.iter().map(|pair| self.cells[pair.1 as usize]));
                 // Scores that are not numbers are listed nowhere.
-                found.resize(found.len().next_multiple_of(p), 0);
+                found.resize(found.len().next_multiple_of(p), self.cells[0]);
             }
         }
         found
@@ -113,7 +138,7 @@ impl Partition {
             .par_windows(2)
             .flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d))
             .collect();
-        Ok(Self { bounds, order, centers: Centers::new(&centers, d) })
+        Ok(Self { bounds, order, centers: Centers::new(centers, d) })
     }
 
     /// The points of each cell.
@@ -176,7 +201,7 @@ fn sampled_centers(
     // As they lie in a table that may be on disk.
     sample.sort_unstable();
     for _ in 0..ROUNDS {
-        let centers = Centers::new(&values, d);
+        let centers = Centers::new(values.clone(), d);
         let cell_of = centers.assign(points, &sample, run)?;
         let mut members: Vec<(u32, u32)> = cell_of.into_iter().zip(sample.iter().copied()).collect();
         members.par_sort_unstable();
@@ -186,7 +211,7 @@ fn sampled_centers(
             values[place..place + d].copy_from_slice(&mean);
         }
     }
-    Ok(Centers::new(&values, d))
+    Ok(Centers::new(values, d))
 }
 
 fn mean(points: &SinglePoints<'_>, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
