@@ -102,7 +102,7 @@ impl<'a> Cells<'a> {
 
     /// The nearest known point that satisfies a condition, in the `probes` nearest cells of a known point.
     pub fn nearest_where(&self, row: u32, probes: usize, holds: impl Fn(u32) -> bool) -> Option<(f64, u32)> {
-        let near = self.partition.centers.nearest(&self.single, &[row], probes);
+        let near = self.partition.centers.nearest(&self.single, row, probes);
         let cells = near.iter().map(|&cell| cell as usize);
         let bounds = &self.partition.bounds;
         let ids = cells.flat_map(|cell| &self.partition.order[bounds[cell]..bounds[cell + 1]]).copied();
@@ -153,7 +153,7 @@ impl<'a> Cells<'a> {
                 return Ok(Some(Found { ids, distances, probes, recall: reached, sample: second.len() }));
             }
             // The second sample was harder than the first.
-            probes += probes.div_ceil(20);
+            probes += probes.div_ceil(50);
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Cells<'a> {
             ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
         }
         let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
-            let cells = self.partition.centers.nearest(queries.single, &[query], self.len());
+            let cells = self.partition.centers.nearest(queries.single, query, self.len());
             let mut rank = vec![0; self.len()];
             cells.iter().enumerate().for_each(|(place, &cell)| rank[cell as usize] = place);
             neighbors.iter().map(|&id| rank[cell_of[id as usize] as usize]).collect::<Vec<_>>()
@@ -238,11 +238,18 @@ impl<'a> Cells<'a> {
         probes: usize,
         k: usize,
     ) -> (Vec<u32>, Vec<f64>) {
+        // All look into their own cell first. The bounds are soon so narrow that little of the other cells gets past them.
         let around = self.partition.centers.around(cell, WIDER * probes);
-        let near = around.as_ref().unwrap_or(&self.partition.centers).nearest(queries.single, rows, probes);
+        let mut visitors: Vec<Vec<u32>> = vec![Vec::new(); around.len()];
+        visitors[0] = (0..rows.len() as u32).collect();
+        around.visit_nearest(queries.single, rows, probes, |place, center| {
+            if center > 0 {
+                visitors[center].push(place as u32);
+            }
+        });
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
         let mut group = Vec::new();
-        for (visited, visitors) in by_cell(&near, probes, self.len(), cell, rows.len()) {
+        for (visited, visitors) in around.cells().zip(&visitors) {
             let panels = self.bounds[visited]..self.bounds[visited + 1];
             for places in visitors.chunks(GROUP) {
                 let mut excluded = [u32::MAX; GROUP];
@@ -294,33 +301,6 @@ fn blocks_of(cell: usize, rows: &[u32]) -> impl Iterator<Item = Block<'_>> {
 /// A few more than `k` are kept: rounding may misplace neighbours that are almost equally far.
 fn kept(k: usize) -> usize {
     k + (k / 4).max(4)
-}
-
-/// Each cell with the queries that look into it, from the `probes` nearest cells of every query. All look into their `own`. What is
-/// nearest to some query comes first: it soon makes the bounds so narrow that little of the rest gets past them.
-fn by_cell(
-    near: &[u32],
-    probes: usize,
-    n_cells: usize,
-    own: usize,
-    n_queries: usize,
-) -> Vec<(usize, Vec<u32>)> {
-    let mut place_of = vec![usize::MAX; n_cells];
-    let mut visits: Vec<(usize, Vec<u32>)> = vec![(own, (0..n_queries as u32).collect())];
-    for rank in 0..probes {
-        for (query, &cell) in near.iter().skip(rank).step_by(probes).enumerate() {
-            if cell as usize == own {
-                continue;
-            }
-            let place = &mut place_of[cell as usize];
-            if *place == usize::MAX {
-                *place = visits.len();
-                visits.push((cell as usize, Vec::new()));
-            }
-            visits[*place].1.push(query as u32);
-        }
-    }
-    visits
 }
 
 /// The smallest rank that a share of the ranks does not exceed.

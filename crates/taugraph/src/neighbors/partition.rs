@@ -15,6 +15,10 @@ const SAMPLE: usize = 40;
 const ROUNDS: usize = 6;
 /// A cell of more than this many times the intended size is divided again.
 const OVERSIZED: usize = 4;
+/// More cells than this are made by dividing twice, and mended then: every point looks again at this many centres around its own, so often.
+const AT_ONCE: usize = 512;
+const REACH: usize = 48;
+const MENDINGS: usize = 2;
 /// Divisions of divisions: what is still too large then is cut in the order of the points.
 const DEPTH: u32 = 4;
 
@@ -34,53 +38,72 @@ impl Centers {
         Self { n_columns, rows, cells, panels }
     }
 
+    /// The means of cells.
+    fn of_cells(points: &SinglePoints<'_>, order: &[u32], bounds: &[usize]) -> Self {
+        let d = points.n_columns();
+        let cells = bounds.par_windows(2);
+        let means = cells.flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d));
+        Self::new(means.collect(), d)
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// The cell of each centre.
+    pub fn cells(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().map(|&cell| cell as usize)
     }
 
     fn row(&self, i: usize) -> &[f32] {
         &self.rows[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// The `m` centres nearest to that of a cell; `None` if there are hardly more in all.
-    pub fn around(&self, cell: usize, m: usize) -> Option<Centers> {
-        if 2 * m > self.len() {
-            return None;
-        }
+    /// The centre of a cell, and the others nearest to it, nearest first: `m` in all, or as many as there are.
+    pub fn around(&self, cell: usize, m: usize) -> Centers {
         let mut query = Vec::new();
         interleave(std::iter::once(self.row(cell).iter().copied()), self.n_columns, &mut query);
-        let mut list = [ShortList::new(m)];
-        let sink = &mut Lists { lists: &mut list, places: &[0], excluded: [u32::MAX; GROUP] };
+        let mut list = [ShortList::new(m.min(self.len()))];
+        let sink = &mut Lists { lists: &mut list, places: &[0], excluded: [cell as u32; GROUP] };
         self.panels.offer(0..self.panels.len(), &query, sink);
-        let mut cells: Vec<u32> = list[0].finish().iter().map(|pair| pair.1).collect();
-        cells.sort_unstable();
+        let others = sorted(&mut list[0]).into_iter().take(m - 1);
+        let cells: Vec<u32> = std::iter::once(cell as u32).chain(others).collect();
         let rows: Vec<f32> = cells.iter().flat_map(|&cell| self.row(cell as usize)).copied().collect();
         let panels = Panels::of_rows(&rows, self.n_columns);
-        Some(Centers { n_columns: self.n_columns, rows, cells, panels })
+        Centers { n_columns: self.n_columns, rows, cells, panels }
     }
 
-    /// The cells of the `p` nearest centres of each of the points `ids`, nearest first; at most as many as there are.
-    pub fn nearest(&self, points: &SinglePoints<'_>, ids: &[u32], p: usize) -> Vec<u32> {
-        let p = p.min(self.len());
-        let mut found = Vec::with_capacity(ids.len() * p);
-        for ids in ids.chunks(GROUP) {
-            let mut lists: Vec<ShortList> = ids.iter().map(|_| ShortList::new(p)).collect();
-            let places: Vec<u32> = (0..ids.len() as u32).collect();
-            let sink = &mut Lists { lists: &mut lists, places: &places, excluded: [u32::MAX; GROUP] };
+    /// Which of these centres are the `p` nearest of each of the points `ids`, in any order, or all; calls `found` with the place of the
+    /// point and that of the centre.
+    pub fn visit_nearest(
+        &self,
+        points: &SinglePoints<'_>,
+        ids: &[u32],
+        p: usize,
+        mut found: impl FnMut(usize, usize),
+    ) {
+        let places: Vec<u32> = (0..GROUP as u32).collect();
+        for (first, ids) in ids.chunks(GROUP).enumerate() {
+            let mut lists: Vec<ShortList> = ids.iter().map(|_| ShortList::new(p.min(self.len()))).collect();
+            let places = &places[..ids.len()];
+            let sink = &mut Lists { lists: &mut lists, places, excluded: [u32::MAX; GROUP] };
             self.panels.offer(0..self.panels.len(), &group(points, ids), sink);
-            for list in &mut lists {
-                let mut listed = list.finish().to_vec();
-                listed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                found.extend(listed.iter().map(|pair| self.cells[pair.1 as usize]));
-                // Scores that are not numbers are listed nowhere.
-                found.resize(found.len().next_multiple_of(p), self.cells[0]);
+            for (point, list) in lists.iter_mut().enumerate() {
+                list.finish().iter().for_each(|pair| found(first * GROUP + point, pair.1 as usize));
             }
         }
-        found
     }
 
-    /// The nearest centre of each of the points `ids`.
+    /// The cells of the `p` nearest centres of a point, nearest first; at most as many as there are.
+    pub fn nearest(&self, points: &SinglePoints<'_>, id: u32, p: usize) -> Vec<u32> {
+        let mut list = [ShortList::new(p.min(self.len()))];
+        let sink = &mut Lists { lists: &mut list, places: &[0], excluded: [u32::MAX; GROUP] };
+        self.panels.offer(0..self.panels.len(), &group(points, &[id]), sink);
+        sorted(&mut list[0]).into_iter().map(|center| self.cells[center as usize]).collect()
+    }
+
+    /// The cell of the nearest centre of each of the points `ids`.
     pub fn assign(&self, points: &SinglePoints<'_>, ids: &[u32], run: &Run<'_>) -> Result<Vec<u32>> {
         let mut nearest = vec![0; ids.len()];
         nearest.par_chunks_mut(QUERIES).zip(ids.par_chunks(QUERIES)).try_for_each(|(nearest, ids)| {
@@ -90,12 +113,22 @@ impl Centers {
                 interleave(ids.iter().map(|&i| points.row(i as usize)), points.n_columns(), &mut queries);
                 let mut best = [(f32::MAX, 0); GROUP];
                 self.panels.offer(0..self.panels.len(), &queries, &mut First(&mut best));
-                nearest.iter_mut().zip(&best).for_each(|(nearest, best)| *nearest = best.1);
+                nearest
+                    .iter_mut()
+                    .zip(&best)
+                    .for_each(|(nearest, best)| *nearest = self.cells[best.1 as usize]);
             }
             Ok(())
         })?;
         Ok(nearest)
     }
+}
+
+/// The ids of a list, lowest score first.
+fn sorted(list: &mut ShortList) -> Vec<u32> {
+    let mut listed = list.finish().to_vec();
+    listed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    listed.iter().map(|pair| pair.1).collect()
 }
 
 /// The lowest score of each query of a group, and whose it is; the first of equal ones.
@@ -131,14 +164,16 @@ impl Partition {
     pub fn new(points: &mut SinglePoints<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let stream = Stream::new(run.seed, Stage::Cells);
-        let bounds = divide(points, &mut order, size, stream, 0, run)?;
+        let mut bounds = divide(points, &mut order, size, stream, 0, run)?;
+        if points.len().div_ceil(size) > AT_ONCE {
+            for _ in 0..MENDINGS {
+                let sizes = mend(points, &mut order, &bounds, run)?;
+                bounds = divide_oversized(points, &mut order, &sizes, size, stream, 0, run)?;
+            }
+        }
         points.arrange(&order, run)?;
-        let (points, d) = (&*points, points.n_columns());
-        let centers: Vec<f32> = bounds
-            .par_windows(2)
-            .flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d))
-            .collect();
-        Ok(Self { bounds, order, centers: Centers::new(centers, d) })
+        let centers = Centers::of_cells(points, &order, &bounds);
+        Ok(Self { bounds, order, centers })
     }
 
     /// The points of each cell.
@@ -156,24 +191,34 @@ fn divide(
     depth: u32,
     run: &Run<'_>,
 ) -> Result<Vec<usize>> {
-    let n_centers = ids.len().div_ceil(size);
+    let n_cells = ids.len().div_ceil(size);
+    let n_centers = if n_cells > AT_ONCE { n_cells.isqrt() } else { n_cells };
     // Points that cannot be told apart cannot be divided by distance: any cut is as good as another.
     let same = ids.iter().all(|&i| points.row(i as usize).eq(points.row(ids[0] as usize)));
     if n_centers == 1 || same || depth == DEPTH {
-        return Ok((0..=n_centers).map(|cell| cell * ids.len() / n_centers).collect());
+        return Ok((0..=n_cells).map(|cell| cell * ids.len() / n_cells).collect());
     }
     let centers = sampled_centers(points, ids, n_centers, stream, depth, run)?;
     let cell_of = centers.assign(points, ids, run)?;
-    let mut pairs: Vec<(u32, u32)> = cell_of.into_iter().zip(ids.iter().copied()).collect();
-    pairs.par_sort_unstable();
-    ids.iter_mut().zip(&pairs).for_each(|(id, pair)| *id = pair.1);
-    let sizes: Vec<usize> = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect();
-    drop(pairs);
+    let sizes = sort_into_cells(ids, cell_of);
+    divide_oversized(points, ids, &sizes, size, stream, depth, run)
+}
+
+/// The bounds of cells of these sizes, the oversized ones divided.
+fn divide_oversized(
+    points: &SinglePoints<'_>,
+    ids: &mut [u32],
+    sizes: &[usize],
+    size: usize,
+    stream: Stream,
+    depth: u32,
+    run: &Run<'_>,
+) -> Result<Vec<usize>> {
     let mut bounds = vec![0];
     let mut begin = 0;
     for cell_size in sizes {
         let end = begin + cell_size;
-        if cell_size > OVERSIZED * size {
+        if *cell_size > OVERSIZED * size {
             let inner = divide(points, &mut ids[begin..end], size, stream, depth + 1, run)?;
             bounds.extend(inner[1..].iter().map(|bound| begin + bound));
         } else {
@@ -182,6 +227,25 @@ fn divide(
         begin = end;
     }
     Ok(bounds)
+}
+
+/// Sorts points by their cells, then by their own numbers; gives the sizes of the cells, none of which is empty.
+fn sort_into_cells(ids: &mut [u32], cell_of: Vec<u32>) -> Vec<usize> {
+    let mut pairs: Vec<(u32, u32)> = cell_of.into_iter().zip(ids.iter().copied()).collect();
+    pairs.par_sort_unstable();
+    ids.iter_mut().zip(&pairs).for_each(|(id, pair)| *id = pair.1);
+    pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect()
+}
+
+/// Moves every point to the nearest of the centres around its own; the sizes of the cells then.
+fn mend(points: &SinglePoints<'_>, ids: &mut [u32], bounds: &[usize], run: &Run<'_>) -> Result<Vec<usize>> {
+    let centers = Centers::of_cells(points, ids, bounds);
+    let cells = bounds
+        .par_windows(2)
+        .enumerate()
+        .map(|(cell, ends)| centers.around(cell, REACH).assign(points, &ids[ends[0]..ends[1]], run));
+    let cell_of: Vec<Vec<u32>> = cells.collect::<Result<_>>()?;
+    Ok(sort_into_cells(ids, cell_of.concat()))
 }
 
 /// k-means on a sample of the points `ids`; it starts from points of the sample.
