@@ -37,9 +37,11 @@ const LAST_RESORT_NODES: usize = 3000;
 const NARROW_WORK: f64 = 5000.0;
 /// Most multiplications of a factorisation; at some 1e10 a second, ten seconds (an estimate).
 const MOST_WORK: f64 = 1e11;
-/// Graphs with more edges are only planned for if they are narrow: the order of elimination alone would take minutes, to find
-/// a factor that does not fit.
-const MOST_PLANNED: usize = 3_000_000;
+/// Graphs with more edges are only planned for if factorising along their length takes at most [`PLANNED_WORK`] multiplications for each
+/// edge: the order of elimination alone takes seconds to minutes, to find a factor that does not fit. Two spirals of a million points
+/// take 2e5, seventy thousand images 9e7, a million points in 20 blobs of 16 columns 6e8.
+const ALWAYS_PLANNED: usize = 200_000;
+const PLANNED_WORK: f64 = 5e6;
 /// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful.
 const CHEAP_WORK: f64 = 5e9;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
@@ -207,6 +209,7 @@ fn find_smallest(
         estimates: Vec::new(),
         guesses: OnceCell::new(),
         plan: OnceCell::new(),
+        work_along: OnceCell::new(),
     };
     let found = match search.wanted {
         0 => Found { solver: None, confirmed: true, vectors: Vec::new() },
@@ -240,6 +243,7 @@ struct Search<'a> {
     guesses: OnceCell<Vec<f64>>,
     /// Pattern of the factorisation, once it has been looked for.
     plan: OnceCell<Option<Plan>>,
+    work_along: OnceCell<f64>,
     params: &'a EigenParams,
     run: &'a Run<'a>,
     applications: usize,
@@ -403,15 +407,22 @@ impl Search<'_> {
 
     /// Whether the graph is long and narrow.
     fn is_narrow(&self) -> bool {
+        self.work_along() <= NARROW_WORK
+    }
+
+    /// Multiplications of a factorisation along the graph's length, for each edge.
+    fn work_along(&self) -> f64 {
         let graph = self.laplacian.graph();
-        band_work(graph) <= NARROW_WORK * graph.n_edges() as f64
+        *self.work_along.get_or_init(|| band_work(graph) / graph.n_edges().max(1) as f64)
     }
 
     /// The pattern of the factorisation, found once.
     fn plan(&self) -> Option<&Plan> {
         let plan = || {
-            let is_small = self.laplacian.graph().n_edges() <= MOST_PLANNED;
-            (is_small || self.is_narrow()).then(|| Plan::new(self.laplacian, self.shift())).flatten()
+            let is_small = self.laplacian.graph().n_edges() <= ALWAYS_PLANNED;
+            (is_small || self.work_along() <= PLANNED_WORK)
+                .then(|| Plan::new(self.laplacian, self.shift()))
+                .flatten()
         };
         self.plan.get_or_init(plan).as_ref()
     }
