@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 
-/// Columns looked at together: as many as a line of the cache holds, because a table on disk is read once for each lot.
+/// Columns looked at together: a table on disk is read once for each lot.
 const LOT: usize = 64;
 
 /// How each column is brought to a common scale.
