@@ -1,13 +1,13 @@
 //! Models in files: the library's arrays and header, and the names that people know.
 
 use serde::{Deserialize, Serialize};
-use taugraph::arrays::{Array, Arrays, Values};
 use taugraph::model::{Model, ModelHeader, check_version};
-use taugraph_io::{Output, Source, Tensor, TensorValues, Tensors};
+use taugraph_io::{Output, Source, Tensors};
 
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{GraphPoints, Robust};
 use crate::settings::Settings;
+use crate::tensors::{arrays_of, tensors_of};
 
 /// What the header of every model begins with.
 const KIND: &str = "taugraph model";
@@ -66,18 +66,7 @@ pub fn save(
         model: header,
     };
     let metadata = serde_json::to_string(&header).expect("names and numbers are JSON");
-    let lent = arrays.iter().map(|(name, array)| (name.to_string(), tensor(array)));
-    Ok(Tensors { metadata, arrays: lent.collect() }.write(output)?)
-}
-
-/// The same values under the names of files.
-fn tensor<'a>(array: &'a Array<'_>) -> Tensor<'a> {
-    let values = match array.values() {
-        Values::F64(values) => TensorValues::F64(values.as_ref().into()),
-        Values::U32(values) => TensorValues::U32(values.as_ref().into()),
-        Values::U64(values) => TensorValues::U64(values.as_ref().into()),
-    };
-    Tensor::new(array.shape().to_vec(), values)
+    Ok(tensors_of(metadata, &arrays).write(output)?)
 }
 
 /// Reads a model that may come from anywhere.
@@ -97,16 +86,7 @@ fn model_of_tensors(tensors: Tensors<'static>, name: &str) -> Outcome<(FileHeade
     check_version(beginning.model.version).map_err(|error| refused(error.to_string()))?;
     let header: FileHeader =
         serde_json::from_str(&tensors.metadata).map_err(|error| refused(format!("its header: {error}")))?;
-    let mut arrays = Arrays::new();
-    for (name, tensor) in tensors.arrays {
-        let shape = tensor.shape().to_vec();
-        let values = match tensor.into_values() {
-            TensorValues::F64(values) => Values::F64(values),
-            TensorValues::U32(values) => Values::U32(values),
-            TensorValues::U64(values) => Values::U64(values),
-        };
-        arrays.insert(name, Array::new(shape, values).map_err(|error| refused(error.to_string()))?);
-    }
+    let arrays = arrays_of(tensors).map_err(|error| refused(error.to_string()))?;
     let model =
         Model::from_arrays(header.model.clone(), arrays).map_err(|error| refused(error.to_string()))?;
     let n_columns = model.preparation().map(|rule| rule.n_columns());

@@ -5,13 +5,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use taugraph::arrays::{Array, Arrays, Values};
+use taugraph::arrays::Arrays;
 use taugraph::checkpoint::Checkpoints;
-use taugraph_io::{Output, Source, Tensor, TensorValues, Tensors};
+use taugraph_io::{Output, Source, Tensors};
 
 use crate::failure::{Failure, Outcome};
 use crate::report::say;
 use crate::settings::Settings;
+use crate::tensors::{arrays_of, tensors_of};
 
 /// Says which run the folder belongs to.
 const DESCRIPTION: &str = "run.json";
@@ -105,30 +106,11 @@ impl Checkpoints for WorkFolder {
         }
         let tensors =
             Tensors::read(&Source::new(&path)).ok().filter(|tensors| tensors.metadata == self.run)?;
-        let mut arrays = Arrays::new();
-        for (name, tensor) in tensors.arrays {
-            let shape = tensor.shape().to_vec();
-            let values = match tensor.into_values() {
-                TensorValues::F64(values) => Values::F64(values),
-                TensorValues::U32(values) => Values::U32(values),
-                TensorValues::U64(values) => Values::U64(values),
-            };
-            arrays.insert(name, Array::new(shape, values).ok()?);
-        }
-        Some(arrays)
+        arrays_of(tensors).ok()
     }
 
     fn save(&self, stage: &str, arrays: &Arrays<'_>) {
-        let mut tensors = Tensors { metadata: self.run.clone(), ..Tensors::default() };
-        for (name, array) in arrays.iter() {
-            let values = match array.values() {
-                Values::F64(values) => TensorValues::F64(values[..].into()),
-                Values::U32(values) => TensorValues::U32(values[..].into()),
-                Values::U64(values) => TensorValues::U64(values[..].into()),
-            };
-            tensors.arrays.insert(name.to_string(), Tensor::new(array.shape().to_vec(), values));
-        }
-        if let Err(error) = tensors.write(&Output::new(&self.file(stage))) {
+        if let Err(error) = tensors_of(self.run.clone(), arrays).write(&Output::new(&self.file(stage))) {
             say(&format!("note: the stage '{stage}' could not be kept: {error}\n"));
         }
     }

@@ -481,3 +481,23 @@ fn the_graph_of_rows_holds_every_row() {
     let asymmetric = SparseGraph::new(rows.offsets().to_vec(), rows.ids().to_vec(), rows.weights().to_vec());
     assert!(asymmetric.is_ok());
 }
+
+/// The search knows the distances of the candidates already: they are those of the metric, by any kind of search.
+#[test]
+fn edges_have_the_distances_of_the_space_to_the_bit() {
+    for (d, metric) in [
+        (2, Metric::Euclidean),
+        (9, Metric::Euclidean),
+        (9, Metric::Cosine),
+        (3, Metric::Cosine),
+        (4, Metric::Manhattan),
+    ] {
+        let points = Points::new(random_values(300, d, 5), d).unwrap();
+        let space = Space::from_points(points, metric).unwrap();
+        let robust = graph_of(&space, Preset::Robust.params()).unwrap();
+        for ((i, j), &distance) in robust.stochastic.edges().iter().zip(&robust.distances) {
+            let expected = space.distance(i as usize, j as usize);
+            assert_eq!(distance.to_bits(), expected.to_bits(), "{metric:?}, {d} columns, {i} and {j}");
+        }
+    }
+}

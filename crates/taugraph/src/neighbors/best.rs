@@ -72,7 +72,7 @@ impl ShortList {
     }
 
     /// Lowers the bound to a score that more than enough candidates do not exceed, before they are offered.
-    pub fn expect(&mut self, bound: f32) {
+    pub fn narrow(&mut self, bound: f32) {
         self.bound = self.bound.min(bound);
     }
 

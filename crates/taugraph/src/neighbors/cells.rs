@@ -1,7 +1,7 @@
 //! Neighbours of very many points: only the cells nearest to a query are searched (an inverted file).
 //!
 //! How many cells that must be is not guessed. A sample of queries is searched exactly; the smallest number of cells
-//! that holds the wanted share of their neighbours is taken, and a second sample tells what was really found.
+//! that holds the wanted share of their neighbours is tried on a second sample, and raised until that finds its share, too.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
 use super::panels::{GROUP, Panels, interleave};
-use super::partition::Partition;
+use super::partition::{Partition, sort_into_cells};
 use super::scan::write_row;
 use super::single::SinglePoints;
 use super::tiles::{self, Lists, QUERIES, Queries};
@@ -84,18 +84,18 @@ impl<'a> Cells<'a> {
         run: &Run<'_>,
     ) -> Result<Option<Found>> {
         let single = self.single.of_new(new);
-        let rows: Vec<u32> = (0..new.len() as u32).collect();
-        let mut pairs: Vec<(u32, u32)> =
-            self.partition.centers.assign(&single, &rows, run)?.into_iter().zip(rows).collect();
-        pairs.par_sort_unstable();
-        let order: Vec<u32> = pairs.iter().map(|pair| pair.1).collect();
-        let mut blocks = Vec::new();
-        let mut begin = 0;
-        for of_cell in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let end = begin + of_cell.len();
-            blocks.extend(blocks_of(of_cell[0].0 as usize, &order[begin..end]));
-            begin = end;
-        }
+        let mut order: Vec<u32> = (0..new.len() as u32).collect();
+        let cells = self.partition.centers.assign(&single, &order, run)?;
+        let sizes = sort_into_cells(&mut order, cells);
+        let mut rest = &order[..];
+        let blocks: Vec<Block<'_>> = sizes
+            .into_iter()
+            .flat_map(|(cell, size)| {
+                let (rows, after) = rest.split_at(size);
+                rest = after;
+                blocks_of(cell as usize, rows)
+            })
+            .collect();
         let queries = Queries { single: &single, are_known: false };
         self.nearest(queries, &blocks, k, recall, run)
     }
@@ -138,15 +138,19 @@ impl<'a> Cells<'a> {
         };
         let ranks = self.ranks(queries, first, &exact(first)?.0, k);
         let truth = exact(second)?.1;
-        let second_blocks = self.sampled_blocks(blocks, second, queries.single.len());
+        let cell_of_query =
+            cell_of(queries.single.len(), blocks.iter().map(|block| (block.cell, block.rows)));
         let mut probes = 1 + share_quantile(&ranks, recall);
         loop {
+            run.check()?;
             if probes * self.single.len() / self.len() + self.len() > self.single.len() / 4 {
                 return Ok(None);
             }
-            let search = |rows: &[u32], cell: usize| self.search_block(queries, rows, cell, probes, k).1;
-            let found: Vec<Vec<f64>> =
-                second_blocks.par_iter().map(|(row, cell)| search(&[*row], *cell)).collect();
+            let distances_of = |row: &u32| {
+                let cell = cell_of_query[*row as usize] as usize;
+                self.search_block(queries, &[*row], cell, probes, k).1
+            };
+            let found: Vec<Vec<f64>> = second.par_iter().map(distances_of).collect();
             let reached = recall_of(found.iter().map(Vec::as_slice), &truth, k);
             if reached >= recall {
                 let (ids, distances) = self.search(queries, blocks, probes, k, run)?;
@@ -157,21 +161,9 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Each query of a sample with the cell of its block.
-    fn sampled_blocks(&self, blocks: &[Block<'_>], sample: &[u32], n_queries: usize) -> Vec<(u32, usize)> {
-        let mut cell_of = vec![0; n_queries];
-        for block in blocks {
-            block.rows.iter().for_each(|&row| cell_of[row as usize] = block.cell as u32);
-        }
-        sample.iter().map(|&row| (row, cell_of[row as usize] as usize)).collect()
-    }
-
     /// For each true neighbour of the sample: how many cells lie nearer to the query than the one that holds it.
     fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
-        let mut cell_of = vec![0u32; self.single.len()];
-        for (cell, ids) in self.partition.cells().enumerate() {
-            ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
-        }
+        let cell_of = cell_of(self.single.len(), self.partition.cells().enumerate());
         let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
             let cells = self.partition.centers.nearest(queries.single, query, self.len());
             let mut rank = vec![0; self.len()];
@@ -215,16 +207,16 @@ impl<'a> Cells<'a> {
         Ok((ids, distances))
     }
 
-    /// Bounds for lists that nothing has been offered to. Without them a quarter of the time went into filling the lists with what was
-    /// soon to leave them.
-    fn expect(&self, panels: Range<usize>, group: &[f32], places: &[u32], lists: &mut [ShortList]) {
+    /// Bounds for lists that nothing has been offered to, from the panels of the first cell. Without them a quarter of the time
+    /// went into filling the lists with what was soon to leave them.
+    fn narrow(&self, panels: Range<usize>, group: &[f32], places: &[u32], lists: &mut [ShortList]) {
         let mut lowest: [Vec<f32>; GROUP] = Default::default();
         self.panels.lowest_of_parts(panels, group, &mut lowest);
         for (&place, lowest) in places.iter().zip(&mut lowest) {
             // One more than are kept: the query itself may be among them.
             let list = &mut lists[place as usize];
             if lowest.len() > list.kept() {
-                list.expect(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
+                list.narrow(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
             }
         }
     }
@@ -259,7 +251,7 @@ impl<'a> Cells<'a> {
                 let points = places.iter().map(|&place| queries.single.row(rows[place as usize] as usize));
                 interleave(points, self.single.n_columns(), &mut group);
                 if visited == cell {
-                    self.expect(panels.clone(), &group, places, &mut closest);
+                    self.narrow(panels.clone(), &group, places, &mut closest);
                 }
                 self.panels.offer(
                     panels.clone(),
@@ -296,6 +288,15 @@ struct Block<'a> {
 fn blocks_of(cell: usize, rows: &[u32]) -> impl Iterator<Item = Block<'_>> {
     let n_blocks = rows.len().div_ceil(QUERIES);
     rows.chunks(rows.len().div_ceil(n_blocks)).map(move |rows| Block { cell, rows })
+}
+
+/// The cell of each of `n` points, from the points of each cell.
+fn cell_of<'a>(n: usize, cells: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<u32> {
+    let mut cell_of = vec![0; n];
+    for (cell, ids) in cells {
+        ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
+    }
+    cell_of
 }
 
 /// A few more than `k` are kept: rounding may misplace neighbours that are almost equally far.

@@ -208,7 +208,7 @@ fn divide(
 fn divide_oversized(
     points: &SinglePoints<'_>,
     ids: &mut [u32],
-    sizes: &[usize],
+    sizes: &[(u32, usize)],
     size: usize,
     stream: Stream,
     depth: u32,
@@ -216,9 +216,9 @@ fn divide_oversized(
 ) -> Result<Vec<usize>> {
     let mut bounds = vec![0];
     let mut begin = 0;
-    for cell_size in sizes {
+    for &(_, cell_size) in sizes {
         let end = begin + cell_size;
-        if *cell_size > OVERSIZED * size {
+        if cell_size > OVERSIZED * size {
             let inner = divide(points, &mut ids[begin..end], size, stream, depth + 1, run)?;
             bounds.extend(inner[1..].iter().map(|bound| begin + bound));
         } else {
@@ -229,16 +229,21 @@ fn divide_oversized(
     Ok(bounds)
 }
 
-/// Sorts points by their cells, then by their own numbers; gives the sizes of the cells, none of which is empty.
-fn sort_into_cells(ids: &mut [u32], cell_of: Vec<u32>) -> Vec<usize> {
+/// Sorts points by their cells, then by their own numbers; gives each cell that is not empty, and its size.
+pub(super) fn sort_into_cells(ids: &mut [u32], cell_of: Vec<u32>) -> Vec<(u32, usize)> {
     let mut pairs: Vec<(u32, u32)> = cell_of.into_iter().zip(ids.iter().copied()).collect();
     pairs.par_sort_unstable();
     ids.iter_mut().zip(&pairs).for_each(|(id, pair)| *id = pair.1);
-    pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect()
+    pairs.chunk_by(|a, b| a.0 == b.0).map(|cell| (cell[0].0, cell.len())).collect()
 }
 
 /// Moves every point to the nearest of the centres around its own; the sizes of the cells then.
-fn mend(points: &SinglePoints<'_>, ids: &mut [u32], bounds: &[usize], run: &Run<'_>) -> Result<Vec<usize>> {
+fn mend(
+    points: &SinglePoints<'_>,
+    ids: &mut [u32],
+    bounds: &[usize],
+    run: &Run<'_>,
+) -> Result<Vec<(u32, usize)>> {
     let centers = Centers::of_cells(points, ids, bounds);
     let cells = bounds
         .par_windows(2)
