@@ -82,13 +82,26 @@ impl AsMut<[f64]> for LargeTable {
 pub struct MemoryEstimate {
     /// Name of the stage and its bytes, in the order of the run.
     pub stages: Vec<(&'static str, u64)>,
+    /// Bytes if the run takes more than it needs, which it only does where there is more.
+    pub at_most: u64,
 }
 
 impl MemoryEstimate {
+    /// Stages that take what they need.
+    pub(crate) fn of(stages: Vec<(&'static str, u64)>) -> Self {
+        Self { stages, at_most: 0 }
+    }
+
     /// The same with `bytes` more in every stage.
     pub(crate) fn plus(mut self, bytes: u64) -> Self {
         self.stages.iter_mut().for_each(|stage| stage.1 += bytes);
+        self.at_most += bytes;
         self
+    }
+
+    /// The most that the run may hold.
+    pub fn most(&self) -> u64 {
+        self.at_most.max(self.peak().1)
     }
 
     /// The stage with the highest need, and the need.
@@ -128,8 +141,7 @@ mod tests {
 
     #[test]
     fn refusal_says_what_would_fit() {
-        let quadratic =
-            |n: usize| MemoryEstimate { stages: vec![("square", (n * n) as u64), ("line", n as u64)] };
+        let quadratic = |n: usize| MemoryEstimate::of(vec![("square", (n * n) as u64), ("line", n as u64)]);
         assert!(refuse_if_over(10, Some(100), quadratic, "").is_ok());
         assert!(refuse_if_over(1000, None, quadratic, "").is_ok());
         let Err(Error::Memory { stage, needed, advice, .. }) =

@@ -319,5 +319,5 @@ pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEs
         ("local scales", points + neighbors + edges + estimator + stochastic),
         ("final affinity", points + neighbors + edges + estimator + stochastic + 8 * n_edges + 2 * graph),
     ];
-    MemoryEstimate { stages }
+    MemoryEstimate::of(stages)
 }

@@ -35,7 +35,7 @@ pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) ->
     let fits = params.perplexity >= 1.0 && params.perplexity <= (n as f64 - 1.0) / 3.0;
     require(fits, "perplexity", params.perplexity, "must be between 1 and a third of the number of points")?;
     require(start.len() == 2 * n, "start", start.len(), "must have two coordinates for each point")?;
-    let estimate = |n: usize| MemoryEstimate { stages: vec![("t-SNE", 24 * (n as u64).pow(2))] };
+    let estimate = |n: usize| MemoryEstimate::of(vec![("t-SNE", 24 * (n as u64).pow(2))]);
     refuse_if_over(n, run.memory_limit, estimate, "show a sample of the points")?;
     run.stage("t-SNE", Some(params.steps as u64))?;
     let affinities = affinities(space, params.perplexity);

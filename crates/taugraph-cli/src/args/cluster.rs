@@ -28,7 +28,7 @@ pub struct ClusterArgs {
     #[arg(long, value_parser = one_of::<PiecePolicy>(&["link", "separately", "together", "refuse"]), hide_short_help = true)]
     pub pieces: Option<PiecePolicy>,
     /// Eigensolver [default: the one that fits the graph]
-    #[arg(long, value_parser = one_of::<EigenSolver>(&["dense", "lanczos", "shift-invert", "chebyshev"]), hide_short_help = true)]
+    #[arg(long, value_parser = one_of::<EigenSolver>(&["dense", "lanczos", "shift-invert", "multigrid"]), hide_short_help = true)]
     pub solver: Option<EigenSolver>,
     /// Largest residual of an eigenpair, as a share of the largest eigenvalue
     #[arg(long, value_name = "SHARE", hide_short_help = true)]

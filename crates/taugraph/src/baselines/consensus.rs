@@ -81,7 +81,7 @@ pub fn consensus_of(clusterings: &[Labels], params: &ConsensusParams, run: &Run<
     let n = clusterings.first().map_or(0, |labels| labels.len());
     let numbers = params.numbers_below(n)?;
     require((0.0..1.0).contains(&params.drop), "drop", params.drop, "must be at least 0 and below 1")?;
-    let estimate = |n: usize| MemoryEstimate { stages: vec![("consensus", 48 * (n as u64).pow(2))] };
+    let estimate = |n: usize| MemoryEstimate::of(vec![("consensus", 48 * (n as u64).pow(2))]);
     refuse_if_over(n, run.memory_limit, estimate, "cluster a sample of the points")?;
     require(params.n_clusters != Some(0), "clusters", 0, "must be at least 1")?;
     let most = numbers.iter().copied().max().unwrap_or(2);

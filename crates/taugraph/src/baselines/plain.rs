@@ -79,7 +79,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
 pub(super) fn refuse_all_pairs(n: usize, run: &Run<'_>) -> Result<()> {
     let estimate = |n: usize| {
         let pairs = (n as u64).pow(2) / 2;
-        MemoryEstimate { stages: vec![("all pairs", Edges::bytes(n as u64, pairs) + 40 * pairs)] }
+        MemoryEstimate::of(vec![("all pairs", Edges::bytes(n as u64, pairs) + 40 * pairs)])
     };
     refuse_if_over(n, run.memory_limit, estimate, "use a graph of neighbours")
 }

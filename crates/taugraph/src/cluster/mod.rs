@@ -19,6 +19,7 @@ use crate::progress::Run;
 use crate::robust::{self, RowSize};
 use crate::spectral::{
     EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, bytes as bytes_of_eigenpairs, embed,
+    most_bytes as most_bytes_of_eigenpairs,
 };
 
 /// How many clusters.
@@ -201,8 +202,7 @@ fn whole(
     Ok(Clustering { labels, embedding: Some(embedding), eigengap, n_components, links })
 }
 
-/// What clustering a graph of `n` nodes will hold at each stage, the graph included; a factorisation asks for more only if
-/// there is more.
+/// What clustering a graph of `n` nodes will hold at each stage, the graph included.
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
     let pairs = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
@@ -210,6 +210,7 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     }
     .min(n);
     let solving = bytes_of_eigenpairs(n, pairs);
+    let most_solving = most_bytes_of_eigenpairs(n, n_edges, pairs);
     let (n, pairs) = (n as u64, pairs as u64);
     let graph = 24 * n_edges + 40 * n;
     // A graph that comes in pieces is copied with its links.
@@ -221,12 +222,11 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     let grouping = 24 * seen * rayon::current_num_threads() as u64
         + 4 * seen * params.kmeans.restarts as u64
         + if seen < n { 8 * seen * pairs + 16 * n } else { 0 };
-    MemoryEstimate {
-        stages: vec![
-            ("eigenpairs", graph + copy + solving.max(embedding)),
-            ("k-means", graph + copy + embedding + grouping),
-        ],
-    }
+    let stages = vec![
+        ("eigenpairs", graph + copy + solving.max(embedding)),
+        ("k-means", graph + copy + embedding + grouping),
+    ];
+    MemoryEstimate { stages, at_most: graph + copy + most_solving }
 }
 
 /// What a run from points to clusters will hold at each stage: [`crate::robust::memory_estimate`], and the clustering beside
@@ -239,7 +239,9 @@ pub fn whole_run_estimate(
 ) -> MemoryEstimate {
     let mut estimate = robust::memory_estimate(n, row, graph);
     let (n_edges, held) = robust::held(n, graph);
-    estimate.stages.extend(memory_estimate(n, n_edges, params).plus(held).stages);
+    let clustering = memory_estimate(n, n_edges, params).plus(held);
+    estimate.stages.extend(clustering.stages);
+    estimate.at_most = clustering.at_most;
     estimate
 }
 

@@ -99,7 +99,7 @@ impl Hierarchy {
     }
 
     /// What everything of the size of a weight has to be divided by.
-    pub(super) fn heaviest(&self) -> f64 {
+    pub fn heaviest(&self) -> f64 {
         self.heaviest
     }
 
@@ -111,10 +111,10 @@ impl Hierarchy {
         &self.patterns
     }
 
-    /// Bytes at the peak: the levels as they are made and as they are kept, for a graph of so many nodes and edges. Each
-    /// level has about a third of the entries of the one before.
-    pub fn bytes(n_nodes: u64, n_edges: u64) -> u64 {
-        2 * n_edges * 42 + n_nodes * 96
+    /// Bytes of the levels of a graph of so many nodes and edges while they are made, and as they are kept with one system on
+    /// them. Each level has about a third of the entries of the one before.
+    pub fn bytes(n_nodes: u64, n_edges: u64) -> [u64; 2] {
+        [2 * n_edges * 42 + n_nodes * 96, 2 * n_edges * 28 + n_nodes * 64]
     }
 }
 

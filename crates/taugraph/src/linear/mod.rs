@@ -11,11 +11,11 @@ mod multigrid;
 
 pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
+pub(crate) use multigrid::{LANES, Multigrid};
 
 use crate::error::Result;
 use crate::graph::Components;
 use crate::progress::Run;
-use multigrid::Multigrid;
 
 /// Precision of the linear systems.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use super::hierarchy::{Hierarchy, INSIDE, Pattern};
 use crate::vectorized::vectorized;
 
 /// Right-hand sides that are worked on at once.
-pub(super) const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 /// Nodes of a piece.
 pub(super) const PIECE: usize = 512;
 /// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
@@ -39,14 +39,14 @@ impl Weights<'_> {
 }
 
 /// The levels of one system, finest first, and the inverse of the coarsest.
-pub(super) struct Multigrid<'a> {
+pub(crate) struct Multigrid<'a> {
     levels: Vec<Level<'a>>,
     inverse: Vec<f64>,
     held: Option<&'a [bool]>,
 }
 
 /// Vectors of one level.
-pub(super) struct Workspace {
+pub(crate) struct Workspace {
     right: Vec<f64>,
     x: Vec<f64>,
     other: Vec<f64>,

@@ -89,7 +89,7 @@ impl Model {
     /// of its neighbours'. A point equal to a node gets what that node has, and an edge of weight 1 to it.
     pub fn place(&self, new: &Points, run: &Run<'_>) -> Result<Placement> {
         let k = self.n_candidates();
-        let estimate = |n: usize| MemoryEstimate { stages: vec![("place", self.bytes(n, k))] };
+        let estimate = |n: usize| MemoryEstimate::of(vec![("place", self.bytes(n, k))]);
         refuse_if_over(new.len(), run.memory_limit, estimate, "place fewer points at a time")?;
         let near = neighbors_of_new(&self.known, new, k, run)?;
         let unit;

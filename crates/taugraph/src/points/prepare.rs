@@ -214,7 +214,7 @@ pub fn memory_estimate(
         let rotated = 8 * n * components as u64;
         stages.push(("principal components", scaled + centered + rotated + 32 * side * side));
     }
-    MemoryEstimate { stages }
+    MemoryEstimate::of(stages)
 }
 
 /// `present` holds the column's cells that are not missing, at least two of them different.

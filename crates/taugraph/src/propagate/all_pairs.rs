@@ -27,7 +27,7 @@ pub(super) fn harmonic_scores(
     if n <= 2 {
         return Err(Error::NothingToLabel);
     }
-    let estimate = |n: usize| MemoryEstimate { stages: vec![("all pairs", 64 * (n as u64).pow(2))] };
+    let estimate = |n: usize| MemoryEstimate::of(vec![("all pairs", 64 * (n as u64).pow(2))]);
     refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
     let components = Components::of_graph(graph);
     let green = green(graph, &components, run)?;

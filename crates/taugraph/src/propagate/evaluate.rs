@@ -94,7 +94,7 @@ pub fn evaluate(
         let pairs: u64 = rows_of_class.iter().take(2).map(|rows| rows.len() as u64).product();
         let estimate = |rows: usize| {
             let share = rows as f64 / n as f64;
-            MemoryEstimate { stages: vec![("trials", (64.0 * pairs as f64 * share * share) as u64)] }
+            MemoryEstimate::of(vec![("trials", (64.0 * pairs as f64 * share * share) as u64)])
         };
         refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
     }

@@ -214,10 +214,9 @@ impl<'a> Propagator<'a> {
                 Means::Walks(WalkTable::truncated(&graph, pairs, max_walk, run)?)
             }
             _ => {
-                let bytes = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
-                let estimate = |n: usize| MemoryEstimate {
-                    stages: vec![("hierarchy", (bytes as f64 * n as f64 / graph.n_nodes() as f64) as u64)],
-                };
+                let [bytes, _] = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
+                let share = |n: usize| (bytes as f64 * n as f64 / graph.n_nodes() as f64) as u64;
+                let estimate = |n: usize| MemoryEstimate::of(vec![("hierarchy", share(n))]);
                 refuse_if_over(graph.n_nodes(), run.memory_limit, estimate, "label fewer points")?;
                 run.stage("hierarchy", None)?;
                 Means::Systems(Hierarchy::new(&graph))
@@ -310,9 +309,10 @@ impl<'a> Propagator<'a> {
         let n_nodes = self.graph.n_nodes();
         let n_edges = self.graph.n_edges() as u64;
         let per_system = 8 * n_nodes as u64 * (12 * width.next_multiple_of(4) + 8) + 8 * n_edges;
-        let bytes = Hierarchy::bytes(n_nodes as u64, n_edges) + at_a_time as u64 * per_system;
+        let [making, _] = Hierarchy::bytes(n_nodes as u64, n_edges);
+        let bytes = making + at_a_time as u64 * per_system;
         let share = |n: usize| (bytes as f64 * n as f64 / n_nodes as f64) as u64;
-        let estimate = |n: usize| MemoryEstimate { stages: vec![("propagate", share(n))] };
+        let estimate = |n: usize| MemoryEstimate::of(vec![("propagate", share(n))]);
         refuse_if_over(n_nodes, run.memory_limit, estimate, "label fewer points, or use another rule")
     }
 }

@@ -81,7 +81,7 @@ impl WalkTable {
         // Coordinates, the copy that is searched, the eigenvectors that they come from; and, where all pairs are used, the distances.
         let estimate = |n: usize| {
             let stages = vec![("kernel", 40 * n as u64 * n_pairs.min(n) as u64)];
-            MemoryEstimate { stages }
+            MemoryEstimate::of(stages)
         };
         refuse_if_over(n, run.memory_limit, estimate, "walk in fewer eigenpairs")?;
         let laplacian = Laplacian::new(graph, LaplacianKind::Symmetric);

@@ -56,8 +56,6 @@ pub(super) struct LanczosParams<'a> {
 
 /// The best pairs found, converged or not: the caller checks residuals of its own.
 pub(super) struct LanczosResult {
-    /// Ritz values, descending: the wanted ones and a few more.
-    pub values: Vec<f64>,
     /// Ritz vectors of the wanted ones, column-major.
     pub vectors: Vec<f64>,
     pub applications: usize,
@@ -331,7 +329,7 @@ pub(super) fn largest(
             basis.vectors.truncate(n * wanted);
             let gap = (done && filled > wanted).then(|| last - values[wanted] - residuals[wanted]);
             let vectors = basis.vectors;
-            return Ok(LanczosResult { values, vectors, applications, confirmed: done, gap });
+            return Ok(LanczosResult { vectors, applications, confirmed: done, gap });
         }
         if converged && accepted.is_none() {
             // All residuals are negligible: drop what waits, and look for what the start vectors could not see.

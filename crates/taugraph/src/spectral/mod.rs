@@ -1,21 +1,27 @@
 //! Stage 10, spectral: eigenpairs of graph Laplacians, and the embedding that they give.
 
-mod chebyshev;
+mod blocks;
+mod davidson;
 mod embedding;
 mod lanczos;
 mod laplacian;
-mod narrow;
 mod parts;
+mod preconditioned;
+mod shape;
 mod shift_invert;
 mod solve;
 
 pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, EmbeddingRows, embed};
 pub use laplacian::{Laplacian, LaplacianKind};
-/// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph; a factorisation asks
-/// for more only if there is more.
+/// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph.
 pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
     lanczos::bytes(n, n_pairs) + 40 * n as u64
+}
+
+/// The same if Lanczos gives way to another method, which it only does where there is that much.
+pub(crate) fn most_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
+    bytes(n, n_pairs).max(solve::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
 }
 
 pub use solve::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice, smallest_eigenpairs};

@@ -47,12 +47,6 @@ impl Plan {
         Some(Self { matrix, symbolic })
     }
 
-    /// Multiplications of the factorisation, if its columns were equally long.
-    pub fn work(&self) -> f64 {
-        let entries = self.symbolic.len_val() as f64;
-        entries * entries / self.symbolic.nrows() as f64
-    }
-
     /// Bytes that the factorisation allocates.
     pub fn bytes(&self) -> u64 {
         let scratch = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
@@ -137,6 +131,5 @@ mod tests {
         let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
         let plan = Plan::new(&Laplacian::new(&graph, LaplacianKind::Symmetric), 0.1).unwrap();
         assert!(plan.bytes() >= 8 * 50 * 51 / 2);
-        assert!(plan.work() >= (50.0 * 51.0 / 2.0f64).powi(2) / 50.0);
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! 1. Components first: the null space is known exactly and deflated, never found by an eigenvalue threshold.
 //! 2. Small problems: all pairs of the dense matrix.
-//! 3. Thick-restart Lanczos, given up early where the speed of convergence shows that the gap is too small.
-//! 4. Lanczos on the shift-inverted operator, where the symbolic factorisation fits. In long and narrow graphs, whose
-//!    gaps are small and whose factors are too, it comes first.
-//! 5. Lanczos under a Chebyshev filter, of growing degree.
+//! 3. Narrow graphs, whose gaps are small and whose factors are too: Lanczos on the shift-inverted operator.
+//! 4. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
+//! 5. All others: thick-restart Lanczos, given up early where its convergence shows that the gap is too small; then Davidson.
 //!
 //! Whatever the method says, every pair is measured again: residual |L·u − λ·u|. Pairs above the tolerance are
 //! never returned as converged; after the last method they are an error.
@@ -14,15 +13,16 @@ use std::cell::{OnceCell, RefCell};
 
 use faer::{Accum, Mat};
 
-use super::chebyshev::ChebyshevFilter;
+use super::davidson::{self, DavidsonParams};
 use super::lanczos::{LanczosParams, LanczosResult, largest};
 use super::laplacian::{Flipped, Laplacian, SymmetricOperator};
-use super::narrow::band_work;
 use super::parts::guesses;
+use super::shape::{Shape, shape};
 use super::shift_invert::Plan;
-use crate::dense::{columns_of, columns_of_mut, dot, multiply, norm, symmetric_eigen};
+use crate::dense::{columns_of, dot, multiply, norm, symmetric_eigen};
 use crate::error::{Error, Result, require};
 use crate::graph::Components;
+use crate::linear::Hierarchy;
 use crate::progress::Run;
 
 /// Up to this many nodes the dense eigenproblem is solved at once; the border is a choice, not a measurement.
@@ -35,15 +35,11 @@ const LAST_RESORT_NODES: usize = 3000;
 /// A graph is narrow if factorising it along its length takes at most this many multiplications for each edge: about the
 /// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
 const NARROW_WORK: f64 = 5000.0;
-/// Most multiplications of a factorisation; at some 1e10 a second, ten seconds (an estimate).
-const MOST_WORK: f64 = 1e11;
-/// Graphs with more edges are only planned for if factorising along their length takes at most [`PLANNED_WORK`] multiplications for each
-/// edge: the order of elimination alone takes seconds to minutes, to find a factor that does not fit. Two spirals of a million points
-/// take 2e5, seventy thousand images 9e7, a million points in 20 blobs of 16 columns 6e8.
-const ALWAYS_PLANNED: usize = 200_000;
-const PLANNED_WORK: f64 = 5e6;
-/// A factorisation of so few multiplications is worth a try as soon as Lanczos looks doubtful.
-const CHEAP_WORK: f64 = 5e9;
+/// A graph is long from this many steps from end to end: every application takes Lanczos one step further, and it has to go there
+/// and back more than once, while multigrid takes about the time of two hundred applications.
+const LONG: usize = 100;
+/// Applications within which Lanczos must promise to converge.
+const MOST_LANCZOS: usize = 250;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
 
@@ -76,8 +72,8 @@ pub enum EigenSolver {
     Lanczos,
     /// Lanczos on the inverse.
     ShiftInvert,
-    /// Lanczos under a polynomial filter.
-    Chebyshev,
+    /// Block Davidson, preconditioned by multigrid.
+    Multigrid,
 }
 
 /// Parameters of the eigensolvers.
@@ -140,7 +136,7 @@ impl EigenInfo {
             Some(EigenSolver::Dense) => 1,
             Some(EigenSolver::Lanczos) => 2,
             Some(EigenSolver::ShiftInvert) => 3,
-            Some(EigenSolver::Chebyshev) => 4,
+            Some(EigenSolver::Multigrid) => 5,
         };
         [solver, self.applications as u64, self.n_components as u64, u64::from(self.confirmed)]
     }
@@ -152,7 +148,8 @@ impl EigenInfo {
             1 => Some(EigenSolver::Dense),
             2 => Some(EigenSolver::Lanczos),
             3 => Some(EigenSolver::ShiftInvert),
-            4 => Some(EigenSolver::Chebyshev),
+            // 4 was a solver that is no more.
+            5 => Some(EigenSolver::Multigrid),
             _ => return None,
         };
         let (applications, n_components) = (applications as usize, n_components as usize);
@@ -206,10 +203,7 @@ fn find_smallest(
         params,
         run,
         applications: 0,
-        estimates: Vec::new(),
         guesses: OnceCell::new(),
-        plan: OnceCell::new(),
-        work_along: OnceCell::new(),
     };
     let found = match search.wanted {
         0 => Found { solver: None, confirmed: true, vectors: Vec::new() },
@@ -241,31 +235,33 @@ struct Search<'a> {
     wanted: usize,
     /// Start vectors that are better than random ones.
     guesses: OnceCell<Vec<f64>>,
-    /// Pattern of the factorisation, once it has been looked for.
-    plan: OnceCell<Option<Plan>>,
-    work_along: OnceCell<f64>,
     params: &'a EigenParams,
     run: &'a Run<'a>,
     applications: usize,
-    /// Estimates of the smallest eigenvalues, ascending, from whatever ran last.
-    estimates: Vec<f64>,
 }
 
 impl Search<'_> {
     fn run_methods(&mut self) -> Result<Found> {
         let n = self.laplacian.degrees().len();
         let small = n <= DENSE_NODES || 3 * (self.wanted + self.null.len() / n) >= n;
+        let mut gives_way = false;
         let methods: &[EigenSolver] = match self.params.solver {
             SolverChoice::Only(EigenSolver::Dense) => &[EigenSolver::Dense],
             SolverChoice::Only(EigenSolver::Lanczos) => &[EigenSolver::Lanczos],
             SolverChoice::Only(EigenSolver::ShiftInvert) => &[EigenSolver::ShiftInvert],
-            SolverChoice::Only(EigenSolver::Chebyshev) => &[EigenSolver::Chebyshev],
+            SolverChoice::Only(EigenSolver::Multigrid) => &[EigenSolver::Multigrid],
             SolverChoice::Automatic if small => &[EigenSolver::Dense],
-            SolverChoice::Automatic if self.is_narrow() => {
-                &[EigenSolver::ShiftInvert, EigenSolver::Lanczos, EigenSolver::Chebyshev]
-            }
+            SolverChoice::Automatic if !self.fits(self.granted()) => &[EigenSolver::Lanczos],
             SolverChoice::Automatic => {
-                &[EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Chebyshev]
+                let Shape { band_work, length } = shape(self.laplacian.graph());
+                if band_work <= NARROW_WORK * self.laplacian.graph().n_edges() as f64 {
+                    &[EigenSolver::ShiftInvert, EigenSolver::Multigrid]
+                } else if length >= LONG {
+                    &[EigenSolver::Multigrid]
+                } else {
+                    gives_way = true;
+                    &[EigenSolver::Lanczos, EigenSolver::Multigrid]
+                }
             }
         };
         let mut best: Option<(usize, f64)> = None;
@@ -279,9 +275,9 @@ impl Search<'_> {
             }
             let found = match method {
                 EigenSolver::Dense => Some(self.dense()?),
-                EigenSolver::Lanczos => Some(self.lanczos()?),
+                EigenSolver::Lanczos => Some(self.lanczos(gives_way)?),
                 EigenSolver::ShiftInvert => self.shift_invert()?,
-                EigenSolver::Chebyshev => Some(self.chebyshev()?),
+                EigenSolver::Multigrid => Some(self.multigrid()?),
             };
             let Some(candidate) = found else { continue };
             let (_, residuals) = measure(self.laplacian, &candidate.vectors);
@@ -372,59 +368,45 @@ impl Search<'_> {
         Ok(Candidate { vectors, confirmed: true, gap: None })
     }
 
-    fn lanczos(&mut self) -> Result<Candidate> {
+    fn lanczos(&mut self, gives_way: bool) -> Result<Candidate> {
         let (laplacian, angle) = (self.laplacian, self.params.angle);
-        let mut found = self.plain_lanczos(angle)?;
+        let mut found = self.plain_lanczos(angle, gives_way)?;
         self.applications += found.applications;
-        if angle > 0.0 && found.confirmed {
+        if angle > 0.0 && found.confirmed && !gives_way {
             let worst = measure(laplacian, &found.vectors).1.into_iter().fold(0.0, f64::max);
             if worst > self.tolerance().max(angle * found.gap.unwrap_or(0.0)) {
                 // The next pair came closer than it had looked: on from here, to the tolerance.
                 self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
-                found = self.plain_lanczos(0.0)?;
+                found = self.plain_lanczos(0.0, gives_way)?;
                 self.applications += found.applications;
             }
         }
-        self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
         Ok(found.into())
     }
 
-    fn plain_lanczos(&self, angle: f64) -> Result<LanczosResult> {
-        let automatic = self.params.solver == SolverChoice::Automatic;
-        let limit =
-            if automatic { self.params.max_applications.min(500) } else { self.params.max_applications };
-        let is_doubtful = |worst: f64| {
-            automatic && worst > DOUBTFUL && self.plan().is_some_and(|plan| plan.work() < CHEAP_WORK)
-        };
+    /// `gives_way` if another method follows.
+    fn plain_lanczos(&self, angle: f64, gives_way: bool) -> Result<LanczosResult> {
+        let most = self.params.max_applications;
+        let limit = if gives_way { most.min(MOST_LANCZOS) } else { most };
+        let is_doubtful = |worst: f64| gives_way && worst > DOUBTFUL;
         let seen = RefCell::new(Vec::new());
         let give_up = |worst: f64, applications: usize| {
             let mut seen = seen.borrow_mut();
             seen.push(worst);
-            automatic && is_hopeless(&seen, self.params.tolerance, applications, limit)
+            gives_way && is_hopeless(&seen, self.params.tolerance, applications, limit)
         };
         self.largest_of(&Flipped(self.laplacian), Spectrum::Plain, angle, limit, &is_doubtful, &give_up)
     }
 
-    /// Whether the graph is long and narrow.
-    fn is_narrow(&self) -> bool {
-        self.work_along() <= NARROW_WORK
-    }
-
-    /// Multiplications of a factorisation along the graph's length, for each edge.
-    fn work_along(&self) -> f64 {
+    /// What other methods than Lanczos may allocate.
+    fn granted(&self) -> u64 {
         let graph = self.laplacian.graph();
-        *self.work_along.get_or_init(|| band_work(graph) / graph.n_edges().max(1) as f64)
+        granted(graph.n_nodes(), graph.n_edges() as u64, self.wanted)
     }
 
-    /// The pattern of the factorisation, found once.
-    fn plan(&self) -> Option<&Plan> {
-        let plan = || {
-            let is_small = self.laplacian.graph().n_edges() <= ALWAYS_PLANNED;
-            (is_small || self.work_along() <= PLANNED_WORK)
-                .then(|| Plan::new(self.laplacian, self.shift()))
-                .flatten()
-        };
-        self.plan.get_or_init(plan).as_ref()
+    /// Whether so much may be allocated beside the graph.
+    fn fits(&self, bytes: u64) -> bool {
+        self.run.memory_limit.is_none_or(|limit| bytes <= limit / 2)
     }
 
     fn shift(&self) -> f64 {
@@ -432,57 +414,35 @@ impl Search<'_> {
     }
 
     fn shift_invert(&mut self) -> Result<Option<Candidate>> {
-        let fits = |plan: &Plan| {
-            plan.work() <= MOST_WORK && self.run.memory_limit.is_none_or(|limit| plan.bytes() <= limit / 2)
-        };
-        if !self.plan().is_some_and(fits) {
+        let Some(plan) = Plan::new(self.laplacian, self.shift()) else { return Ok(None) };
+        let is_automatic = self.params.solver == SolverChoice::Automatic;
+        if !self.fits(plan.bytes()) || (is_automatic && plan.bytes() > self.granted()) {
             return Ok(None);
         }
-        let plan = self.plan.take().flatten().expect("it was found above");
         let Some(inverse) = plan.factorize() else { return Ok(None) };
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
         let found = self.largest_of(&inverse, Spectrum::Inverse, 0.0, limit, &|_| false, &|_, _| false)?;
         self.applications += found.applications;
-        self.estimates = found.values.iter().map(|value| 1.0 / value - self.shift()).collect();
         Ok(Some(found.into()))
     }
 
-    /// Filters by what is known of the spectrum so far, and again with what that showed.
-    fn chebyshev(&mut self) -> Result<Candidate> {
-        if self.estimates.len() <= self.wanted {
-            // A first look at the spectrum.
-            let laplacian = self.laplacian;
-            let found =
-                self.largest_of(&Flipped(laplacian), Spectrum::Plain, 0.0, 120, &|_| false, &|_, _| false)?;
-            self.applications += found.applications;
-            self.estimates = found.values.iter().map(|value| laplacian.norm_bound() - value).collect();
-        }
-        for round in 0..5 {
-            let edge = self.estimates[self.wanted - 1];
-            let beyond = self.wanted + (self.estimates.len() - self.wanted) / 2;
-            let filter = ChebyshevFilter::new(
-                self.laplacian,
-                edge,
-                self.estimates[beyond.min(self.estimates.len() - 1)],
-            );
-            let left = self.params.max_applications.saturating_sub(self.applications) / filter.degree();
-            let found =
-                self.largest_of(&filter, Spectrum::Filtered, 0.0, left.min(400), &|_| false, &|_, _| false)?;
-            self.applications += found.applications * filter.degree();
-            let n = self.laplacian.degrees().len();
-            let vectors = rayleigh_ritz(self.laplacian, &found.vectors, n)?;
-            let (values, residuals) = measure(self.laplacian, &vectors);
-            let spent = self.applications + 400 >= self.params.max_applications || round == 4;
-            if spent || residuals.iter().all(|&residual| residual <= self.tolerance()) {
-                return Ok(Candidate { vectors, confirmed: found.confirmed, gap: None });
-            }
-            // Better estimates of the wanted values make a sharper filter.
-            let width = self.estimates.len().min(values.len());
-            self.estimates[..width].copy_from_slice(&values[..width]);
-            self.estimates.sort_unstable_by(f64::total_cmp);
-        }
-        unreachable!("the rounds end")
+    fn multigrid(&mut self) -> Result<Candidate> {
+        let params = DavidsonParams {
+            wanted: self.wanted,
+            tolerance: 0.25 * self.tolerance(),
+            angle: self.params.angle,
+            max_applications: self.params.max_applications.saturating_sub(self.applications),
+        };
+        let found = davidson::smallest(self.laplacian, &self.null, &params, self.run)?;
+        self.applications += found.applications;
+        Ok(Candidate { vectors: found.vectors, confirmed: found.confirmed, gap: found.gap })
     }
+}
+
+/// Bytes that may be allocated for `wanted` pairs beside the graph: what multigrid takes, and a factor may take as well.
+pub(super) fn granted(n: usize, n_edges: u64, wanted: usize) -> u64 {
+    let [making, kept] = Hierarchy::bytes(n as u64, n_edges);
+    making.max(kept + davidson::bytes(n, wanted))
 }
 
 /// What a method offers: vectors, and whether it made sure that none was missed.
@@ -504,7 +464,6 @@ impl From<LanczosResult> for Candidate {
 enum Spectrum {
     Plain,
     Inverse,
-    Filtered,
 }
 
 /// Extrapolates the geometric fall of the residual over the restarts seen.
@@ -521,22 +480,6 @@ fn is_hopeless(seen: &[f64], tolerance: f64, applications: usize, limit: usize) 
     let restarts = (0.25 * tolerance / worst).ln() / rate.ln();
     let each = applications as f64 / seen.len() as f64;
     restarts * each > patience * limit.saturating_sub(applications) as f64
-}
-
-/// Rotates orthonormal vectors to the eigenvectors of L within their span, ascending.
-fn rayleigh_ritz(laplacian: &Laplacian<'_>, vectors: &[f64], n: usize) -> Result<Vec<f64>> {
-    let p = vectors.len() / n;
-    let mut images = vec![0.0; n * p];
-    for (x, y) in vectors.chunks_exact(n).zip(images.chunks_exact_mut(n)) {
-        laplacian.apply(x, y);
-    }
-    let mut small = vec![0.0; p * p];
-    let (v, w) = (columns_of(vectors, n), columns_of(&images, n));
-    multiply(columns_of_mut(&mut small, p), Accum::Replace, v.transpose(), w, 1.0);
-    let (_, rotation) = symmetric_eigen(columns_of(&small, p))?;
-    let mut rotated = vec![0.0; n * p];
-    multiply(columns_of_mut(&mut rotated, n), Accum::Replace, v, rotation.as_ref(), 1.0);
-    Ok(rotated)
 }
 
 /// Rayleigh quotient and residual of each vector.

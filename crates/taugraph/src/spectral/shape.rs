@@ -1,4 +1,4 @@
-//! How long and narrow a graph is: the work of factorising it along its length.
+//! How long and narrow a graph is: its length in steps from node to node, and the work of factorising it along that.
 //!
 //! Spirals, roads and curves of any kind are narrow: in breadth-first order from one of their ends every node meets only
 //! nodes of its own level and of the two beside it, and a factorisation fills no more than that band (Cuthill and McKee
@@ -57,10 +57,20 @@ impl Levels {
     }
 }
 
-/// Multiplications of a Cholesky factorisation that fills the whole band, an upper bound.
-pub(super) fn band_work(graph: &SparseGraph) -> f64 {
+/// The shape of a graph.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shape {
+    /// Multiplications of a Cholesky factorisation that fills the whole band, an upper bound.
+    pub band_work: f64,
+    /// Steps from one end of the longest component to the other.
+    pub length: usize,
+}
+
+/// Looks at a graph from its ends.
+pub(super) fn shape(graph: &SparseGraph) -> Shape {
     let mut seen = vec![0; graph.n_nodes()];
-    let (mut sweep, mut work) = (0, 0.0);
+    let mut sweep = 0;
+    let mut shape = Shape { band_work: 0.0, length: 0 };
     for first in 0..graph.n_nodes() {
         if seen[first] > 0 {
             continue;
@@ -76,9 +86,10 @@ pub(super) fn band_work(graph: &SparseGraph) -> f64 {
                 break;
             }
         }
-        work += levels.work();
+        shape.band_work += levels.work();
+        shape.length = shape.length.max(levels.len() - 1);
     }
-    work
+    shape
 }
 
 #[cfg(test)]
@@ -86,17 +97,17 @@ mod tests {
     use super::*;
     use crate::edges::Edges;
 
-    fn work_of(n: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> f64 {
+    fn shape_of(n: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Shape {
         let edges = Edges::from_pairs(n, pairs.into_iter().collect::<Vec<_>>()).unwrap();
-        band_work(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap())
+        shape(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap())
     }
 
     /// Whatever node the search begins with, it ends at an end: each row meets one node before it.
     #[test]
     fn a_shuffled_path_is_unrolled() {
         let name = |place: usize| (place * 37 % 101) as u32;
-        let work = work_of(101, (1..101).map(|place| (name(place - 1), name(place))));
-        assert_eq!(work, 1.0 + 100.0 * 4.0);
+        let shape = shape_of(101, (1..101).map(|place| (name(place - 1), name(place))));
+        assert_eq!(shape, Shape { band_work: 1.0 + 100.0 * 4.0, length: 100 });
     }
 
     #[test]
@@ -104,21 +115,21 @@ mod tests {
         let at = |row: u32, column: u32| row * 40 + column;
         let along = (0..3).flat_map(|r| (1..40).map(move |c| (at(r, c - 1), at(r, c))));
         let across = (1..3).flat_map(|r| (0..40).map(move |c| (at(r - 1, c), at(r, c))));
-        assert!(work_of(120, along.chain(across)) <= 120.0 * 36.0);
+        assert!(shape_of(120, along.chain(across)).band_work <= 120.0 * 36.0);
     }
 
     #[test]
     fn components_add_up() {
-        assert_eq!(work_of(3, []), 3.0);
+        assert_eq!(shape_of(3, []).band_work, 3.0);
         // A star is crossed from one leaf over the hub: levels of 1, 1 and 4 nodes.
         let star = (1..6).map(|leaf| (0, leaf));
-        assert_eq!(work_of(6, star.clone()), 1.0 + 4.0 + 4.0 * 25.0);
-        assert_eq!(work_of(8, star.chain([(6, 7)])), 105.0 + 5.0);
+        assert_eq!(shape_of(6, star.clone()).band_work, 1.0 + 4.0 + 4.0 * 25.0);
+        assert_eq!(shape_of(8, star.chain([(6, 7)])).band_work, 105.0 + 5.0);
     }
 
     #[test]
     fn a_complete_graph_costs_what_a_dense_factor_costs() {
         let pairs = (0..20u32).flat_map(|i| (0..i).map(move |j| (i, j)));
-        assert_eq!(work_of(20, pairs), 1.0 + 19.0 * 400.0);
+        assert_eq!(shape_of(20, pairs).band_work, 1.0 + 19.0 * 400.0);
     }
 }

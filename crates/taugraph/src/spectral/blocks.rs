@@ -1,0 +1,174 @@
+//! Several vectors at once, lying node by node: one pass over the edges serves all of them.
+//!
+//! Sums over the nodes are made in fixed pieces and added in order: the same bits on any number of threads.
+
+use faer::{Accum, Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+use crate::dense::{multiply, symmetric_eigen};
+use crate::error::{Error, Result};
+use crate::linear::LANES;
+
+/// Nodes of a piece.
+pub(super) const PIECE: usize = 2048;
+/// Directions of a block that are this much shorter than the longest, squared, are not new.
+const DEPENDENT: f64 = 1e-12;
+
+/// `width` vectors, in whole lanes: the last ones may be zero.
+#[derive(Clone)]
+pub(super) struct Block {
+    pub width: usize,
+    pub values: Vec<f64>,
+}
+
+impl Block {
+    /// Room for `n_vectors` vectors of `n` nodes.
+    pub fn zeros(n: usize, n_vectors: usize) -> Self {
+        let width = n_vectors.next_multiple_of(LANES);
+        Self { width, values: vec![0.0; n * width] }
+    }
+
+    /// Vectors by nodes.
+    pub fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.width, self.values.len() / self.width)
+    }
+
+    pub fn view_mut(&mut self) -> MatMut<'_, f64> {
+        let n = self.values.len() / self.width;
+        MatMut::from_column_major_slice_mut(&mut self.values, self.width, n)
+    }
+
+    /// The vectors at each node.
+    pub fn nodes(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.values.chunks_exact(self.width)
+    }
+
+    /// Calls `work` with the vectors of both blocks at every node.
+    pub fn update(&mut self, other: &Block, work: impl Fn(&mut [f64], &[f64]) + Sync) {
+        let (width, theirs) = (self.width, other.width);
+        let pieces = self.values.par_chunks_mut(PIECE * width).zip(other.values.par_chunks(PIECE * theirs));
+        pieces.for_each(|(ours, other)| {
+            ours.chunks_exact_mut(width)
+                .zip(other.chunks_exact(theirs))
+                .for_each(|(to, from)| work(to, from));
+        });
+    }
+
+    /// Multiplies the vectors at each node by what `factor` makes of the number of that node.
+    pub fn scale(&mut self, numbers: &[f64], factor: impl Fn(f64) -> f64 + Sync) {
+        let width = self.width;
+        let pieces = self.values.par_chunks_mut(PIECE * width).zip(numbers.par_chunks(PIECE));
+        pieces.for_each(|(values, numbers)| {
+            for (node, &number) in values.chunks_exact_mut(width).zip(numbers) {
+                let factor = factor(number);
+                node.iter_mut().for_each(|value| *value *= factor);
+            }
+        });
+    }
+
+    /// Euclidean length of each vector.
+    pub fn lengths(&self) -> Vec<f64> {
+        let squares_of = |piece: &[f64]| {
+            let mut squares = vec![0.0; self.width];
+            for node in piece.chunks_exact(self.width) {
+                squares.iter_mut().zip(node).for_each(|(square, value)| *square += value * value);
+            }
+            squares
+        };
+        let pieces: Vec<Vec<f64>> = self.values.par_chunks(PIECE * self.width).map(squares_of).collect();
+        let mut squares = vec![0.0; self.width];
+        for piece in &pieces {
+            squares.iter_mut().zip(piece).for_each(|(square, part)| *square += part);
+        }
+        squares.into_iter().map(f64::sqrt).collect()
+    }
+
+    /// The same span with orthonormal vectors and how many there are, dependent ones left out (Stathopoulos and Wu 2002).
+    pub fn orthonormal(mut self) -> Result<(Block, usize)> {
+        let lengths = self.lengths();
+        if lengths.iter().any(|length| !length.is_finite()) {
+            return Err(Error::Numerical { what: "an eigenproblem" });
+        }
+        let inverse = |&length: &f64| if length > f64::MIN_POSITIVE { 1.0 / length } else { 0.0 };
+        let inverse: Vec<f64> = lengths.iter().map(inverse).collect();
+        let width = self.width;
+        self.values.par_chunks_mut(width).with_min_len(PIECE).for_each(|node| {
+            node.iter_mut().zip(&inverse).for_each(|(value, inverse)| *value *= inverse);
+        });
+        let (squares, directions) = symmetric_eigen(products(self.view(), self.view()).as_ref())?;
+        let kept: Vec<usize> = (0..width)
+            .rev()
+            .take_while(|&at| squares[at] > DEPENDENT * squares[width - 1].max(1.0))
+            .collect();
+        let mut out = Block::zeros(self.values.len() / width, kept.len().max(1));
+        let rotation = Mat::from_fn(width, out.width, |row, column| match kept.get(column) {
+            Some(&at) => directions[(row, at)] / squares[at].sqrt(),
+            None => 0.0,
+        });
+        multiply(out.view_mut(), Accum::Replace, rotation.transpose(), self.view(), 1.0);
+        Ok((out, kept.len()))
+    }
+}
+
+/// All inner products between the rows of `a` and `b`.
+pub(super) fn products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let n = a.ncols();
+    let of_piece = |piece: usize| {
+        let (first, length) = (piece * PIECE, PIECE.min(n - piece * PIECE));
+        let mut out = Mat::zeros(a.nrows(), b.nrows());
+        let (a, b) = (a.subcols(first, length), b.subcols(first, length));
+        multiply(out.as_mut(), Accum::Replace, a, b.transpose(), 1.0);
+        out
+    };
+    let pieces: Vec<Mat<f64>> = (0..n.div_ceil(PIECE)).into_par_iter().map(of_piece).collect();
+    let mut sum = Mat::zeros(a.nrows(), b.nrows());
+    pieces.iter().for_each(|piece| sum += piece);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Stage, Stream};
+
+    fn random(n: usize, n_vectors: usize) -> Block {
+        let mut block = Block::zeros(n, n_vectors);
+        let mut draws = Stream::new(3, Stage::Weights).at(n as u32, 0);
+        for node in block.values.chunks_exact_mut(block.width) {
+            node[..n_vectors].iter_mut().for_each(|value| *value = draws.normal());
+        }
+        block
+    }
+
+    #[test]
+    fn products_over_many_pieces_equal_the_naive_ones() {
+        let (a, b) = (random(2 * PIECE + 77, 3), random(2 * PIECE + 77, 6));
+        let found = products(a.view(), b.view());
+        for (i, length) in a.lengths().iter().enumerate() {
+            let square: f64 = a.nodes().map(|node| node[i] * node[i]).sum();
+            assert!((square.sqrt() - length).abs() < 1e-10);
+            for j in 0..b.width {
+                let naive: f64 = a.nodes().zip(b.nodes()).map(|(a, b)| a[i] * b[j]).sum();
+                assert!((found[(i, j)] - naive).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn dependent_vectors_are_left_out() {
+        let mut block = random(500, 6);
+        for node in block.values.chunks_exact_mut(8) {
+            node[4] = node[0] - 3.0 * node[2];
+        }
+        let (found, count) = block.orthonormal().unwrap();
+        assert_eq!((found.width, count), (8, 5));
+        let gram = products(found.view(), found.view());
+        for i in 0..8 {
+            for j in 0..8 {
+                let expected = f64::from(u8::from(i == j && i < count));
+                assert!((gram[(i, j)] - expected).abs() < 1e-10);
+            }
+        }
+        assert_eq!(Block::zeros(50, 2).orthonormal().unwrap().1, 0);
+    }
+}

@@ -1,0 +1,297 @@
+//! The smallest eigenpairs of a Laplacian by block Davidson, preconditioned by multigrid.
+//!
+//! Davidson (1975) with blocks: residuals of the best pairs so far, sent through an approximate inverse, widen the space in which the
+//! next pairs are sought. When the space is full it restarts from the best vectors and those of the step before (Stathopoulos
+//! and Saad 1998), which keeps what conjugate directions would know. Where an exact inverse does not fit, multigrid takes its
+//! place: the steps hardly become more as the graph grows or its gaps shrink.
+//!
+//! The block begins with random vectors, more than there are pairs to find: of an eigenvalue that is there several times no copy is missed.
+
+use faer::{Accum, Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+use super::blocks::{Block, PIECE, products};
+use super::laplacian::Laplacian;
+use super::preconditioned::Preconditioned;
+use crate::dense::{multiply, orthonormalize, symmetric_eigen};
+use crate::error::Result;
+use crate::linear::{Hierarchy, LANES};
+use crate::progress::Run;
+use crate::random::{Stage, Stream};
+
+/// Residuals relative to the norm bound below this are rounding.
+const ROUNDING: f64 = 1e-14;
+/// The pair after the wanted ones is taken to lie above them when its residual is this share of its distance.
+const SURE: f64 = 0.1;
+/// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
+const LARGEST_ANGLE: f64 = 1e-3;
+const MOST_STEPS: usize = 500;
+/// Very long vectors are dear: fewer of them are kept, and fewer are worked on at once.
+const LONG: usize = 200_000;
+/// Apart from the draws of the other solvers.
+const SALT: u32 = 1 << 16;
+
+/// What is asked of the iteration.
+pub(super) struct DavidsonParams {
+    /// Pairs wanted.
+    pub wanted: usize,
+    /// Largest residual.
+    pub tolerance: f64,
+    /// See [`EigenParams::angle`](super::EigenParams::angle).
+    pub angle: f64,
+    /// Most vectors that are preconditioned.
+    pub max_applications: usize,
+}
+
+/// The best pairs found, converged or not.
+pub(super) struct DavidsonResult {
+    /// Column-major, by node of the graph.
+    pub vectors: Vec<f64>,
+    pub applications: usize,
+    /// Whether all have converged and lie below every other pair.
+    pub confirmed: bool,
+    /// How far at least the next eigenvalue lies above them, once that is confirmed.
+    pub gap: Option<f64>,
+}
+
+/// How many vectors take part.
+struct Widths {
+    block: usize,
+    /// Of the space before it restarts, which leaves two blocks.
+    space: usize,
+    /// Of one call of the preconditioner.
+    at_once: usize,
+}
+
+impl Widths {
+    fn new(n: usize, wanted: usize, room: usize) -> Self {
+        // One more pair shows where the wanted ones end, and two more that it converges soon.
+        let block = (wanted + 3).next_multiple_of(LANES).min(room);
+        let (blocks, at_once) = if n > LONG { (3, 2 * LANES) } else { (4, 4 * LANES) };
+        Self { block, space: (blocks * block).min(room), at_once }
+    }
+}
+
+/// Bytes at the peak, beside the graph and its hierarchy.
+pub(super) fn bytes(n: usize, wanted: usize) -> u64 {
+    let Widths { block, space, at_once } = Widths::new(n, wanted, n);
+    // Residuals with the vectors that they belong to; or residuals, corrections and what a call of multigrid takes.
+    let beside = (3 * block).max(2 * block + 4 * at_once.min(block) + 2);
+    8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
+}
+
+/// Orthonormal vectors, and the Laplacian within the space that they span.
+struct SearchSpace<'a> {
+    laplacian: &'a Preconditioned<'a>,
+    /// Null vectors: everything is orthogonal to them.
+    null: Block,
+    /// The first `filled` vectors are there, and there may be `room`.
+    basis: Block,
+    filled: usize,
+    room: usize,
+    /// vᵀ·L·v of the basis; only the first `filled` rows and columns count.
+    projection: Mat<f64>,
+}
+
+impl SearchSpace<'_> {
+    fn basis(&self) -> MatRef<'_, f64> {
+        self.basis.view().subrows(0, self.filled)
+    }
+
+    /// Removes from the block what is known already.
+    fn remove_known(&self, block: &mut Block) {
+        for known in [self.null.view(), self.basis()] {
+            if known.nrows() > 0 {
+                let shares = products(known, block.view());
+                multiply(block.view_mut(), Accum::Add, shares.transpose(), known, -1.0);
+            }
+        }
+    }
+
+    /// Adds to the space what is new in the block; false if nothing is.
+    fn widen(&mut self, mut block: Block) -> Result<bool> {
+        let mut count = 0;
+        // Once more for what rounding left.
+        for _ in 0..2 {
+            self.remove_known(&mut block);
+            (block, count) = block.orthonormal()?;
+        }
+        let (before, added) = (self.filled, count.min(self.room - self.filled));
+        self.basis.update(&block, |to, from| to[before..before + added].copy_from_slice(&from[..added]));
+        self.filled += added;
+        let image = self.laplacian.image(block);
+        let new = products(self.basis(), image.view().subrows(0, added));
+        for column in 0..added {
+            for row in 0..self.filled {
+                self.projection[(row, before + column)] = new[(row, column)];
+                self.projection[(before + column, row)] = new[(row, column)];
+            }
+        }
+        Ok(added > 0)
+    }
+
+    /// Ritz values, ascending, and their vectors in terms of the basis.
+    fn ritz(&self) -> Result<(Vec<f64>, Mat<f64>)> {
+        symmetric_eigen(self.projection.as_ref().submatrix(0, 0, self.filled, self.filled))
+    }
+
+    /// The vectors that the columns of `rotation` make of the basis.
+    fn combined(&self, rotation: MatRef<'_, f64>) -> Block {
+        let mut block = Block::zeros(self.laplacian.len(), rotation.ncols());
+        let out = block.view_mut().subrows_mut(0, rotation.ncols());
+        multiply(out, Accum::Replace, rotation.transpose(), self.basis(), 1.0);
+        block
+    }
+
+    /// L·v − value·v of vectors in the space, and the vectors.
+    fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> (Block, Block) {
+        let vectors = self.combined(rotation);
+        let mut residuals = self.laplacian.image(vectors.clone());
+        residuals.update(&vectors, |residual, vector| {
+            residual.iter_mut().zip(vector).zip(values).for_each(|((r, v), value)| *r -= value * v);
+        });
+        (residuals, vectors)
+    }
+
+    /// Keeps only what the columns of `rotation` make of the basis.
+    fn restart(&mut self, rotation: MatRef<'_, f64>) {
+        let (filled, kept, width) = (self.filled, rotation.ncols(), self.basis.width);
+        self.basis.values.par_chunks_mut(PIECE * width).for_each(|piece| {
+            let n = piece.len() / width;
+            let mut rotated = Mat::<f64>::zeros(kept, n);
+            let view = MatRef::from_column_major_slice(&*piece, width, n).subrows(0, filled);
+            multiply(rotated.as_mut(), Accum::Replace, rotation.transpose(), view, 1.0);
+            MatMut::from_column_major_slice_mut(piece, width, n).subrows_mut(0, kept).copy_from(rotated);
+        });
+        let (mut half, mut whole) = (Mat::zeros(filled, kept), Mat::zeros(kept, kept));
+        let inner = self.projection.as_ref().submatrix(0, 0, filled, filled);
+        multiply(half.as_mut(), Accum::Replace, inner, rotation, 1.0);
+        multiply(whole.as_mut(), Accum::Replace, rotation.transpose(), half.as_ref(), 1.0);
+        self.projection.as_mut().submatrix_mut(0, 0, kept, kept).copy_from(whole);
+        self.filled = kept;
+    }
+}
+
+/// The columns of `now`, and as many of `before` (which knows only the first vectors of the basis) as there is room for, orthonormal.
+fn now_and_before(
+    now: MatRef<'_, f64>,
+    before: Option<&Mat<f64>>,
+    most: usize,
+    stream: &Stream,
+    step: u32,
+) -> Mat<f64> {
+    let (filled, count) = (now.nrows(), now.ncols());
+    let old = before.map_or(0, |before| before.ncols().min(most.saturating_sub(count)));
+    let mut columns = vec![0.0; filled * (count + old)];
+    for (at, column) in columns.chunks_exact_mut(filled).enumerate() {
+        match before {
+            Some(before) if at >= count => {
+                column.iter_mut().zip(before.col(at - count).iter()).for_each(|(to, from)| *to = *from);
+            }
+            _ => column.iter_mut().zip(now.col(at).iter()).for_each(|(to, from)| *to = *from),
+        }
+    }
+    orthonormalize(&mut columns, filled, &mut stream.at(SALT, step));
+    MatRef::from_column_major_slice(&columns, filled, count + old).to_owned()
+}
+
+/// The smallest eigenpairs in the orthogonal complement of the null vectors (column-major, by node of the graph).
+pub(super) fn smallest(
+    laplacian: &Laplacian<'_>,
+    null: &[f64],
+    params: &DavidsonParams,
+    run: &Run<'_>,
+) -> Result<DavidsonResult> {
+    let hierarchy = Hierarchy::new(laplacian.graph());
+    let order = hierarchy.order();
+    let (n, bound, wanted) = (order.len(), laplacian.norm_bound(), params.wanted);
+    let n_null = null.len() / n;
+    let widths = Widths::new(n, wanted, n - n_null);
+    let operator = Preconditioned::new(&hierarchy, laplacian.kind(), widths.at_once);
+    let mut space = SearchSpace {
+        laplacian: &operator,
+        null: Block::zeros(n, n_null),
+        basis: Block::zeros(n, widths.space),
+        filled: 0,
+        room: widths.space,
+        projection: Mat::zeros(widths.space, widths.space),
+    };
+    let width = space.null.width;
+    for (to, &node) in space.null.values.chunks_exact_mut(width).zip(order) {
+        to.iter_mut().zip(null.chunks_exact(n)).for_each(|(to, vector)| *to = vector[node as usize]);
+    }
+    let stream = Stream::new(run.seed, Stage::Eigen);
+    // Vectors that nothing is known of, freed of their null vectors.
+    let random = |space: &SearchSpace<'_>, count: usize, salt: u32| {
+        let mut block = Block::zeros(n, count);
+        let width = block.width;
+        block.values.par_chunks_mut(width).with_min_len(PIECE).zip(order).for_each(|(to, &node)| {
+            let mut draws = stream.at(salt, node);
+            to[..count].iter_mut().for_each(|value| *value = draws.normal());
+        });
+        space.remove_known(&mut block);
+        block
+    };
+    let start = random(&space, widths.block, SALT + 1);
+    let all: Vec<usize> = (0..widths.block).collect();
+    space.widen(operator.solve(&start, &all))?;
+    drop(start);
+    let mut applications = widths.block;
+    let mut before: Option<Mat<f64>> = None;
+    for step in 0..=MOST_STEPS {
+        run.check()?;
+        let (values, rotation) = space.ritz()?;
+        let count = widths.block.min(space.filled);
+        let leading = rotation.as_ref().subcols(0, count);
+        let (residuals, vectors) = space.residuals(leading, &values);
+        let lengths = residuals.lengths();
+        let has_next = count > wanted;
+        let distance = if has_next { values[wanted] - values[wanted - 1] } else { 0.0 };
+        let goal = params.tolerance.min(LARGEST_ANGLE * distance).max(0.1 * params.angle * distance);
+        let goal = goal.max(ROUNDING * bound);
+        let goal_of = |rank: usize| match rank {
+            rank if rank < wanted => goal,
+            rank if rank == wanted => goal.max(SURE * distance),
+            _ => f64::INFINITY,
+        };
+        let is_pending = |rank: &usize| lengths[*rank] > goal_of(*rank);
+        let is_everything = space.filled == n - n_null;
+        let done = is_everything || (has_next && !(0..=wanted).any(|rank| is_pending(&rank)));
+        if done || applications >= params.max_applications || step == MOST_STEPS {
+            let mut by_node = vec![0.0; n * wanted];
+            for (from, &node) in vectors.nodes().zip(order) {
+                from.iter()
+                    .take(wanted)
+                    .enumerate()
+                    .for_each(|(rank, &v)| by_node[rank * n + node as usize] = v);
+            }
+            let gap = (done && has_next).then(|| distance - lengths[wanted]);
+            return Ok(DavidsonResult { vectors: by_node, applications, confirmed: done, gap });
+        }
+        drop(vectors);
+        // Pairs that have not converged, and as many of the next as the lanes have room for.
+        let mut named: Vec<usize> = (0..count).filter(is_pending).collect();
+        let others = (0..count).rev().filter(|rank| !is_pending(rank) && lengths[*rank] > ROUNDING * bound);
+        let spare = named.len().next_multiple_of(LANES) - named.len();
+        named.extend(others.take(spare));
+        let correction = operator.solve(&residuals, &named);
+        drop(residuals);
+        applications += named.len();
+        if space.filled + named.len() > space.room {
+            let most = space.room.saturating_sub(named.len());
+            let kept = now_and_before(leading, before.as_ref(), most, &stream, step as u32);
+            space.restart(kept.as_ref());
+            // The vectors of this step are the first of the new basis.
+            before =
+                Some(Mat::from_fn(kept.ncols(), count, |row, column| f64::from(u8::from(row == column))));
+        } else {
+            before = Some(leading.to_owned());
+        }
+        if !space.widen(correction)? {
+            // Nothing new: on from where nobody has looked.
+            let fresh = random(&space, LANES, SALT + 2 + step as u32);
+            space.widen(fresh)?;
+        }
+    }
+    unreachable!("the last step returns")
+}
