@@ -1,8 +1,10 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test bench bench-large results reference fuzz doc fmt clean
+.PHONY: test test-python wheel bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+WHEEL_VENV := .venv-wheel
+PIP := -m pip install --quiet --disable-pip-version-check
 
 ## The tests: format, lints, documentation, every test. Python reads what the program wrote.
 test: $(VENV)
@@ -10,17 +12,30 @@ test: $(VENV)
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
+	$(MAKE) test-python
+
+## The Python package: its wheel in a clean environment, with the checks of scikit-learn, real scanpy and the program beside it.
+test-python: wheel
+	python3 -m venv --clear $(WHEEL_VENV)
+	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl -r python/tests/requirements.txt
+	cargo build --package taugraph-cli
+	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
+
+wheel: $(VENV)
+	rm -rf target/wheels
+	$(VENV)/bin/maturin build --quiet --out target/wheels
 
 ## Times and memory beside the peers; writes docs/PERFORMANCE.md. SECTIONS="labels paper" runs only some.
 bench: $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/bench-requirements.txt
+	$(PYTHON) $(PIP) -r scripts/bench-requirements.txt
+	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-io --examples
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
 ## Up to a million points, neighbours and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
 ## SECTIONS="growth neighbours mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/bench-large-requirements.txt
+	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
 	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
@@ -48,9 +63,9 @@ fmt:
 
 $(VENV): scripts/requirements.txt
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r scripts/requirements.txt
+	$(PYTHON) $(PIP) -r scripts/requirements.txt
 	touch $(VENV)
 
 clean:
 	cargo clean
-	rm -rf $(VENV) .tools bench-data paper-results fuzz/target fuzz/corpus fuzz/artifacts
+	rm -rf $(VENV) $(WHEEL_VENV) .tools bench-data paper-results fuzz/target fuzz/corpus fuzz/artifacts

@@ -26,6 +26,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
+import bench_python
 import performance_page
 from performance_page import DATA, ROOT
 
@@ -371,7 +372,17 @@ def preset_paper():
     return ["Nine auto-encoders on all pairs.", "", "| points | s | NMI | MiB |", "|---|---|---|---|", *rows, "", curve]
 
 
-SECTIONS = {"stages": single_stages, "clustering": whole_clustering, "labels": labels, "paper": preset_paper}
+def from_python():
+    return bench_python.section(points, bench, row)
+
+
+SECTIONS = {
+    "stages": single_stages,
+    "clustering": whole_clustering,
+    "labels": labels,
+    "python": from_python,
+    "paper": preset_paper,
+}
 
 
 if __name__ == "__main__":

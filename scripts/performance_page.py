@@ -22,6 +22,7 @@ TITLES = {
     "stages": "Single stages",
     "clustering": "The whole clustering, preset `robust`",
     "labels": "Labels from one example of each class",
+    "python": "From Python",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
     "neighbours": "Approximate neighbours",

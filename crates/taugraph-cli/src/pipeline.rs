@@ -1,10 +1,12 @@
 //! The stages of the library in the order in which a command needs them.
 
+use std::borrow::Cow;
+
 use taugraph::cluster::{self, Clustering, Stability, StabilityParams, spectral_clustering, stability};
 use taugraph::error::Error;
 use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
-use taugraph::points::{ColumnModel, PreparationRule, prepare, prepare_sparse};
+use taugraph::points::{ColumnModel, Duplicates, PreparationRule, prepare, prepare_sparse};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, RowSize, robust_graph};
 
@@ -52,6 +54,14 @@ impl Built {
         match self {
             Built::Robust(robust) => robust.graph.duplicates.restore(of_nodes),
             Built::Given(_) => of_nodes.to_vec(),
+        }
+    }
+
+    /// Which rows are the same node.
+    pub fn duplicates(&self) -> Cow<'_, Duplicates> {
+        match self {
+            Built::Robust(robust) => Cow::Borrowed(&robust.graph.duplicates),
+            Built::Given(graph) => Cow::Owned(Duplicates::none(graph.n_nodes())),
         }
     }
 

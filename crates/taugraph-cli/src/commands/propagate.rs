@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::links::link_by_degree;
+use taugraph::points::Duplicates;
 use taugraph::propagate::{
-    Examples, Hold, Priors, PropagateParams, Propagation, WalkInfo, propagate as spread,
+    Examples, Hold, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
 };
 use taugraph_io::{
     Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
@@ -52,13 +53,13 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
         built = Built::Given(link_by_degree(graph).0);
     }
-    let (of_nodes, n_conflicts) = given.of_nodes(&built);
-    let examples = Examples::new(of_nodes, given.classes.len())?;
+    let duplicates = built.duplicates();
+    let (examples, n_conflicts) = Examples::of_rows(&given.of_rows, given.classes.len(), &duplicates)?;
     let params = given.params(&settings)?;
     let found = spread(built.graph(), &examples, &params, &run)?;
     run.stage("write", None)?;
 
-    let rows = Rows::new(&given, &built, &found, params.hold);
+    let rows = Rows::new(&given, &duplicates, &found, params.hold);
     let id_name = settings.input.id_column.as_deref();
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     if !json_on_stdout || args.output.is_some() {
@@ -146,32 +147,6 @@ impl Given {
         let mut ids = labels.iter().copied();
         let of_rows = names.iter().map(|name| name.as_ref().and_then(|_| ids.next())).collect();
         Ok(Self { of_rows, classes })
-    }
-
-    /// Labels of the nodes. Copies of a row share a node: the label that most of them have counts, none if two tie. Gives the
-    /// number of nodes whose copies disagree, too.
-    fn of_nodes(&self, built: &Built) -> (Vec<Option<u32>>, usize) {
-        let Some(robust) = built.robust() else { return (self.of_rows.clone(), 0) };
-        let duplicates = &robust.graph.duplicates;
-        let mut votes: Vec<Vec<u32>> = vec![Vec::new(); duplicates.n_nodes()];
-        for (&node, label) in duplicates.node_of_row().iter().zip(&self.of_rows) {
-            votes[node as usize].extend(label);
-        }
-        let mut n_conflicts = 0;
-        let decide = |votes: Vec<u32>| {
-            let mut counts: Vec<(usize, u32)> = (0..self.classes.len() as u32)
-                .map(|class| (votes.iter().filter(|&&vote| vote == class).count(), class))
-                .filter(|(count, _)| *count > 0)
-                .collect();
-            counts.sort_unstable_by(|a, b| b.cmp(a));
-            n_conflicts += usize::from(counts.len() > 1);
-            match counts[..] {
-                [(most, class), (second, _), ..] if most > second => Some(class),
-                [(_, class)] => Some(class),
-                _ => None,
-            }
-        };
-        (votes.into_iter().map(decide).collect(), n_conflicts)
     }
 
     /// The parameters, with priors and sizes in the order of the classes.
@@ -264,23 +239,11 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(given: &Given, built: &Built, found: &Propagation, hold: Hold) -> Self {
+    fn new(given: &Given, duplicates: &Duplicates, found: &Propagation, hold: Hold) -> Self {
+        let RowLabels { labels, margins, probabilities } = found.of_rows(&given.of_rows, duplicates, hold);
         let width = given.classes.len();
-        let mut labels = built.of_rows(&found.labels);
-        let mut margins = built.of_rows(&found.margins);
-        let of_class = |class: usize| {
-            let of_nodes: Vec<f64> = found.probabilities.iter().skip(class).step_by(width).copied().collect();
-            built.of_rows(&of_nodes)
-        };
-        let mut probabilities: Vec<Vec<f64>> = (0..width).map(of_class).collect();
-        // Examples keep their labels, also those that differ from most copies of their point.
-        for (row, class) in given.of_rows.iter().enumerate().filter(|_| hold == Hold::Hard) {
-            if let Some(class) = *class {
-                (labels[row], margins[row]) = (Some(class), 1.0);
-                let one = |of: usize| f64::from(u8::from(of == class as usize));
-                probabilities.iter_mut().enumerate().for_each(|(of, values)| values[row] = one(of));
-            }
-        }
+        let of_class = |class: usize| probabilities.iter().skip(class).step_by(width).copied().collect();
+        let probabilities = (0..width).map(of_class).collect();
         let flag = |(found, given): (&Option<u32>, &Option<u32>)| match (found, given) {
             (found, Some(_)) if found == given => "given",
             (_, Some(_)) => "corrected",

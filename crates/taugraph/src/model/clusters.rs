@@ -6,7 +6,7 @@ use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::propagate::{Propagation, best};
-use crate::spectral::{EmbeddingRows, LaplacianKind, unit_row};
+use crate::spectral::{Embedding, EmbeddingRows, LaplacianKind, unit_row};
 
 /// Where a coordinate is extended, it is divided by no number nearer to 0 than this. Eigenvalues that near to the middle of the
 /// spectrum separate nothing, and what is divided by less is noise.
@@ -37,6 +37,26 @@ pub(super) struct Spectral {
     pub centers: Vec<f64>,
 }
 
+impl Spectral {
+    fn new(
+        embedding: &Embedding,
+        kind: LaplacianKind,
+        rows: EmbeddingRows,
+        degrees: Vec<f64>,
+        centers: Vec<f64>,
+    ) -> Self {
+        Self {
+            kind,
+            rows,
+            eigenvalues: embedding.eigenvalues.clone(),
+            coordinates: embedding.coordinates.clone(),
+            row_lengths: embedding.row_lengths.clone().unwrap_or_default(),
+            degrees,
+            centers,
+        }
+    }
+}
+
 impl Clusters {
     pub(super) fn learned(graph: &SparseGraph, clustering: &Clustering, params: &ClusterParams) -> Self {
         let n_clusters = clustering.n_clusters();
@@ -47,17 +67,23 @@ impl Clusters {
                 degrees[link.i as usize] += link.weight;
                 degrees[link.j as usize] += link.weight;
             }
-            Spectral {
-                kind: params.laplacian,
-                rows: params.rows,
-                eigenvalues: embedding.eigenvalues.clone(),
-                coordinates: embedding.coordinates.clone(),
-                row_lengths: embedding.row_lengths.clone().unwrap_or_default(),
-                degrees,
-                centers: centers(&embedding.coordinates, embedding.n_columns, &labels, n_clusters),
-            }
+            let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, n_clusters);
+            Spectral::new(embedding, params.laplacian, params.rows, degrees, centers)
         });
         Self { labels, n_clusters, spectral }
+    }
+
+    /// An embedding alone: everything is one cluster.
+    pub(super) fn embedded(
+        graph: &SparseGraph,
+        embedding: &Embedding,
+        kind: LaplacianKind,
+        rows: EmbeddingRows,
+    ) -> Self {
+        let labels = vec![0; graph.n_nodes()];
+        let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, 1);
+        let spectral = Spectral::new(embedding, kind, rows, graph.degrees(), centers);
+        Self { labels, n_clusters: 1, spectral: Some(spectral) }
     }
 
     pub(super) fn len(&self) -> usize {

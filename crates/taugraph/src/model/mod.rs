@@ -25,6 +25,7 @@ use crate::points::{Points, Preparation, PreparationRule, check_count};
 use crate::propagate::Propagation;
 use crate::robust::RobustGraph;
 use crate::scale::{FirstScale, LocalScales};
+use crate::spectral::{Embedding, EmbeddingRows, LaplacianKind};
 
 /// A graph, with its clusters and labels if it has any, that new points can be placed into.
 ///
@@ -103,6 +104,21 @@ impl Model {
         params: &ClusterParams,
     ) -> Result<Self> {
         let clusters = Clusters::learned(&robust.graph, clustering, params);
+        Self { clusters: Some(clusters), ..self }.checked()
+    }
+
+    /// Adds an embedding of the graph, as [`crate::spectral::embed`] made it, instead of clusters: new points get coordinates.
+    ///
+    /// # Panics
+    /// If graph and embedding differ in their nodes.
+    pub fn with_embedding(
+        self,
+        robust: &RobustGraph,
+        embedding: &Embedding,
+        kind: LaplacianKind,
+        rows: EmbeddingRows,
+    ) -> Result<Self> {
+        let clusters = Clusters::embedded(&robust.graph, embedding, kind, rows);
         Self { clusters: Some(clusters), ..self }.checked()
     }
 

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Components;
+use crate::points::Duplicates;
 
-/// The class of some nodes: at least two classes, each with an example, and at least one node without a label.
+/// The class of some nodes, or of all: at least two classes, each with an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examples {
     of_nodes: Vec<Option<u32>>,
@@ -30,10 +31,39 @@ impl Examples {
         if let Some(class) = sizes.iter().position(|&size| size == 0) {
             return Err(Error::NoExample { class });
         }
-        if labeled.len() == of_nodes.len() {
-            return Err(Error::NothingToLabel);
-        }
         Ok(Self { of_nodes, n_classes, labeled })
+    }
+
+    /// The same from labels of some of the rows. Copies of a row share a node: the label that most of them have counts, none
+    /// if two tie. Gives the number of nodes whose copies disagree, too.
+    pub fn of_rows(
+        of_rows: &[Option<u32>],
+        n_classes: usize,
+        duplicates: &Duplicates,
+    ) -> Result<(Self, usize)> {
+        if of_rows.len() != duplicates.n_rows() {
+            let (expected, received) = (duplicates.n_rows(), of_rows.len());
+            return Err(Error::Length { what: "labels", expected, received });
+        }
+        let mut votes: Vec<Vec<u32>> = vec![Vec::new(); duplicates.n_nodes()];
+        for (&node, label) in duplicates.node_of_row().iter().zip(of_rows) {
+            votes[node as usize].extend(label);
+        }
+        let mut n_conflicts = 0;
+        let of_nodes = votes.into_iter().map(|mut votes| {
+            votes.sort_unstable();
+            let mut counts: Vec<(usize, u32)> =
+                votes.chunk_by(|a, b| a == b).map(|alike| (alike.len(), alike[0])).collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            n_conflicts += usize::from(counts.len() > 1);
+            match counts[..] {
+                [(most, class), (second, _), ..] if most > second => Some(class),
+                [(_, class)] => Some(class),
+                _ => None,
+            }
+        });
+        let examples = Self::new(of_nodes.collect(), n_classes)?;
+        Ok((examples, n_conflicts))
     }
 
     /// Number of nodes, labelled or not.
@@ -72,6 +102,7 @@ impl Examples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::points::Points;
 
     #[test]
     fn rules_are_checked() {
@@ -82,7 +113,19 @@ mod tests {
             |labels: &[Option<u32>], n_classes| Examples::new(labels.to_vec(), n_classes).unwrap_err();
         assert_eq!(error(&[Some(0), None], 1), Error::FewClasses { n_classes: 1 });
         assert_eq!(error(&[Some(0), None], 2), Error::NoExample { class: 1 });
-        assert_eq!(error(&[Some(0), Some(1)], 2), Error::NothingToLabel);
         assert_eq!(error(&[Some(2), None], 2), Error::BadLabel { row: 0, label: 2, n_classes: 2 });
+    }
+
+    #[test]
+    fn copies_vote() {
+        let points = Points::new(vec![5.0, 1.0, 5.0, 1.0, 1.0, 2.0, 9.0], 1).unwrap();
+        let duplicates = Duplicates::of_points(&points);
+        // Nodes: 5 (rows 0, 2), 1 (rows 1, 3, 4), 2, 9.
+        let rows = [Some(1), Some(0), Some(0), Some(1), Some(0), None, Some(1)];
+        let (examples, n_conflicts) = Examples::of_rows(&rows, 2, &duplicates).unwrap();
+        assert_eq!((examples.get(0), examples.get(1), examples.get(2)), (None, Some(0), None));
+        assert_eq!((examples.get(3), n_conflicts), (Some(1), 2));
+        let short = Examples::of_rows(&rows[1..], 2, &duplicates).unwrap_err();
+        assert_eq!(short, Error::Length { what: "labels", expected: 7, received: 6 });
     }
 }

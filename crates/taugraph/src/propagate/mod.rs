@@ -4,6 +4,7 @@ mod all_pairs;
 mod decide;
 mod evaluate;
 mod examples;
+mod rows;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ pub use crate::linear::{SolveInfo, Solver};
 pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::Examples;
+pub use rows::RowLabels;
 pub use walk::{WalkInfo, WalkTable};
 
 use std::borrow::Cow;

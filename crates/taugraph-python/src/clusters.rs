@@ -1,0 +1,117 @@
+//! Clusters and embeddings, of robust graphs and of graphs that are given.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use taugraph::cluster::{ClusterParams, Clustering, spectral_clustering};
+use taugraph::points::Duplicates;
+use taugraph::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
+
+use crate::arrays::{CsrInput, graph_of, table};
+use crate::errors::parse;
+use crate::running::{RunArgs, run};
+
+/// Clusters of rows.
+#[pyclass(frozen, name = "Clustering", module = "taugraph._core")]
+pub struct PyClustering {
+    pub clustering: Clustering,
+    pub params: ClusterParams,
+    pub duplicates: Duplicates,
+}
+
+#[pymethods]
+impl PyClustering {
+    /// Cluster of each row.
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let labels = self.duplicates.restore(&self.clustering.labels);
+        labels.into_iter().map(i64::from).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    fn n_clusters(&self) -> usize {
+        self.clustering.n_clusters()
+    }
+
+    /// Eigenvalues, and the gaps after them that the number of clusters is read from.
+    fn eigengap(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.clustering.eigengap.eigenvalues().to_vec(), self.clustering.eigengap.gaps().to_vec())
+    }
+
+    fn n_components(&self) -> usize {
+        self.clustering.n_components
+    }
+
+    /// Whether no smaller eigenpair was missed, as far as the solver knows.
+    fn is_confirmed(&self) -> bool {
+        self.clustering.embedding.as_ref().is_none_or(|embedding| embedding.info.confirmed)
+    }
+
+    /// Coordinates of each row; `None` if pieces of the graph were clustered one by one.
+    fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let embedding = self.clustering.embedding.as_ref();
+        embedding.map(|embedding| coordinates(py, embedding, &self.duplicates)).transpose()
+    }
+}
+
+/// Coordinates of rows.
+#[pyclass(frozen, name = "Embedding", module = "taugraph._core")]
+pub struct PyEmbedding {
+    pub embedding: Embedding,
+    pub kind: LaplacianKind,
+    pub rows: EmbeddingRows,
+    pub duplicates: Duplicates,
+}
+
+#[pymethods]
+impl PyEmbedding {
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        coordinates(py, &self.embedding, &self.duplicates)
+    }
+
+    fn eigenvalues(&self) -> Vec<f64> {
+        self.embedding.eigenvalues.clone()
+    }
+
+    fn is_confirmed(&self) -> bool {
+        self.embedding.info.confirmed
+    }
+}
+
+fn coordinates<'py>(
+    py: Python<'py>,
+    embedding: &Embedding,
+    duplicates: &Duplicates,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let rows = duplicates.node_of_row().iter().flat_map(|&node| embedding.row(node as usize));
+    table(py, rows.copied().collect(), embedding.n_columns)
+}
+
+/// Clusters of a graph.
+#[pyfunction]
+pub fn cluster_graph(
+    py: Python<'_>,
+    graph: CsrInput<'_>,
+    params: &str,
+    run_args: RunArgs,
+) -> PyResult<PyClustering> {
+    let params = parse(py, "cluster", params)?;
+    let graph = graph_of(py, &graph)?;
+    let clustering = run(py, &run_args, |run| spectral_clustering(&graph, &params, run))?;
+    Ok(PyClustering { clustering, params, duplicates: Duplicates::none(graph.n_nodes()) })
+}
+
+/// An embedding of a graph.
+#[pyfunction]
+pub fn embed_graph(
+    py: Python<'_>,
+    graph: CsrInput<'_>,
+    n_columns: usize,
+    laplacian: &str,
+    rows: &str,
+    run_args: RunArgs,
+) -> PyResult<PyEmbedding> {
+    let kind = parse(py, "laplacian", laplacian)?;
+    let rows = parse(py, "rows", rows)?;
+    let graph = graph_of(py, &graph)?;
+    let eigen = EigenParams::default();
+    let embedding = run(py, &run_args, |run| embed(&graph, kind, n_columns, rows, &eigen, run))?;
+    Ok(PyEmbedding { embedding, kind, rows, duplicates: Duplicates::none(graph.n_nodes()) })
+}

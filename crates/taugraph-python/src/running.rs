@@ -1,0 +1,132 @@
+//! How a call runs: without Python's lock, on threads of its own, stopped by Ctrl-C, watched by a callback.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use taugraph::error::Result;
+use taugraph::progress::{Progress, Run};
+
+use crate::errors::exception;
+
+/// How often Python is asked for signals, and told of progress.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Seed, threads (0 for all), bytes that may be used, and who is told `(stage, done, total)`.
+#[derive(FromPyObject)]
+pub struct RunArgs(u64, usize, Option<u64>, Option<Py<PyAny>>);
+
+/// What the worker says, and what it is told.
+#[derive(Default)]
+struct Watch {
+    cancelled: AtomicBool,
+    stage: Mutex<(String, Option<u64>)>,
+    done: AtomicU64,
+}
+
+impl Progress for Watch {
+    fn stage(&self, name: &str, total: Option<u64>) {
+        *self.stage.lock().expect("no thread panics with it") = (name.to_string(), total);
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch {
+    fn tell(&self, py: Python<'_>, listener: &Option<Py<PyAny>>) -> PyResult<()> {
+        let Some(listener) = listener else { return Ok(()) };
+        let (stage, total) = self.stage.lock().expect("no thread panics with it").clone();
+        if !stage.is_empty() {
+            listener.call1(py, (stage, self.done.load(Ordering::Relaxed), total))?;
+        }
+        Ok(())
+    }
+}
+
+/// Calls `work` and waits for it, looking for Ctrl-C.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    args: &RunArgs,
+    work: impl FnOnce(&Run<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let RunArgs(seed, threads, memory_limit, listener) = args;
+    let pool = pool(*threads)?;
+    let watch = Watch::default();
+    let mut interrupted = None;
+    let outcome = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (finished, waiting) = channel();
+            let (watch, pool) = (&watch, &pool);
+            let worker = scope.spawn(move || {
+                let run = Run::new(*seed).with_progress(watch);
+                let run = run.with_memory_limit(memory_limit.or(run.memory_limit));
+                let outcome = pool.install(|| work(&run));
+                // Nobody waits any more if the caller has given up.
+                let _ = finished.send(());
+                outcome
+            });
+            while waiting.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                let heard = Python::attach(|py| py.check_signals().and_then(|()| watch.tell(py, listener)));
+                if let Err(error) = heard {
+                    watch.cancelled.store(true, Ordering::Relaxed);
+                    interrupted.get_or_insert(error);
+                }
+            }
+            worker.join()
+        })
+    });
+    match (interrupted, outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(outcome)) => {
+            watch.tell(py, listener)?;
+            outcome.map_err(|error| exception(py, &error))
+        }
+        (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Calls a short `work` on the same threads. Nothing of the library may run elsewhere: see [`pool`].
+pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool(0)?;
+    Ok(py.detach(|| pool.install(work)))
+}
+
+/// Threads of one process, by how many were asked for.
+#[derive(Default)]
+struct Pools {
+    process: u32,
+    by_threads: HashMap<usize, Arc<ThreadPool>>,
+}
+
+/// The threads of this process. A forked process has none of its parent's, and to wait for these would be to wait for ever: so
+/// rayon's global threads are not used.
+fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
+    static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
+    let mut pools = POOLS.lock().expect("no thread panics with it");
+    let process = std::process::id();
+    if pools.process != process {
+        let left_behind = std::mem::replace(&mut *pools, Pools { process, by_threads: HashMap::new() });
+        std::mem::forget(left_behind);
+    }
+    if let Some(pool) = pools.by_threads.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|thread| format!("taugraph-{thread}"))
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;
+    Ok(pools.by_threads.entry(threads).or_insert(Arc::new(pool)).clone())
+}

@@ -1,0 +1,58 @@
+"""Robust neighbourhood graphs, and what they are good for: clusters, labels from a few examples, embeddings.
+
+>>> import taugraph
+>>> X, y = taugraph.make_spirals(300, random_state=1)
+>>> labels = taugraph.SpectralClustering().fit_predict(X)
+>>> float(taugraph.metrics.nmi(y, labels))
+1.0
+"""
+
+from __future__ import annotations
+
+from . import convert, exceptions, metrics, paper, plot
+from ._baselines import ConsensusClustering
+from ._clustering import SpectralClustering
+from ._core import __version__
+from ._embedding import SpectralEmbedding
+from ._generators import make_blobs, make_circles, make_moons, make_pinwheel, make_spirals
+from ._graph import RobustGraph
+from ._labels import LabelPropagation
+from ._params import PRESETS
+from ._stages import (
+    Quantiles,
+    StochasticGraph,
+    knn_graph,
+    local_scales,
+    propagate,
+    quantile_reconstruction,
+    spectral_clustering,
+    stochastic_graph,
+)
+
+__all__ = [
+    "PRESETS",
+    "ConsensusClustering",
+    "LabelPropagation",
+    "Quantiles",
+    "RobustGraph",
+    "SpectralClustering",
+    "SpectralEmbedding",
+    "StochasticGraph",
+    "__version__",
+    "convert",
+    "exceptions",
+    "knn_graph",
+    "local_scales",
+    "make_blobs",
+    "make_circles",
+    "make_moons",
+    "make_pinwheel",
+    "make_spirals",
+    "metrics",
+    "paper",
+    "plot",
+    "propagate",
+    "quantile_reconstruction",
+    "spectral_clustering",
+    "stochastic_graph",
+]

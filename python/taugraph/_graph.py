@@ -1,0 +1,183 @@
+"""The robust graph as a transformer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from ._base import GraphEstimator, warn_of_training
+from ._input import as_csr
+
+
+class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+    """Points to a sparse graph that withstands noise and uneven density.
+
+    Parameters
+    ----------
+    preset : str, default="robust"
+        Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``local-scaling``, ``certain-control`` or
+        ``threshold-control``.
+    n_neighbors : int, optional
+        Neighbours of each point that may become edges; the preset's by default, fewer where there are fewer points.
+    metric : {"euclidean", "manhattan", "cosine", "precomputed"}, default="euclidean"
+        Distance. With ``precomputed``, ``X`` is a matrix of distances, or a sparse one of distances to as many neighbours in every
+        row.
+    standardize : {"auto", "zscore", "minmax", "robust", "max-abs", "none"}, default="auto"
+        Scaling of the columns; ``auto`` is ``zscore`` for tables and ``none`` for sparse matrices.
+    missing : {"median", "error"}, default="median"
+        What becomes of NaN.
+    pca : int, optional
+        Principal components to work in.
+    estimator : str or list of str or dict, optional
+        How the conditional quantiles are estimated; several are multiplied.
+    taus : sequence of float, optional
+        The quantiles.
+    threshold : float, optional
+        Similarity above which an edge is present.
+    search : {"auto", "exact", "approximate"}, optional
+        Search of the neighbours.
+    recall : float, optional
+        Share of the true neighbours that an approximate search must find.
+    link_components : bool, optional
+        Whether pieces of the graph are joined by weak links.
+    graph_params : dict, optional
+        Any other parameter, in the form of ``taugraph.PRESETS``.
+    random_state : int, RandomState, Generator or None, default=0
+        The same number gives the same bits on any number of threads.
+    n_jobs : int, optional
+        Threads; all cores by default.
+    verbose : int, default=0
+        Progress bars, by tqdm where it is installed.
+    memory_limit : int, optional
+        Bytes that may be used; what the system has by default.
+
+    Attributes
+    ----------
+    graph_ : scipy.sparse.csr_matrix of shape (n_samples, n_samples)
+        Weights, symmetric.
+    local_scales_, first_scales_ : ndarray of shape (n_samples,)
+        Robust scales, and those that they started from.
+    edges_ : ndarray of shape (n_edges, 2)
+        Candidate edges, between the first of equal rows.
+    edge_probabilities_, edge_persistence_, edge_distances_ : ndarray of shape (n_edges,)
+        What is known of them.
+    decay_ : ndarray of shape (n_taus, 2)
+        Each quantile and the edges that persist at it.
+    diagnostics_ : dict
+        Components, links, recall of the search, training, what was prepared.
+    n_features_in_ : int
+        Columns seen in fit.
+
+    Examples
+    --------
+    >>> import taugraph
+    >>> X, y = taugraph.make_spirals(200, random_state=1)
+    >>> graph = taugraph.RobustGraph().fit(X)
+    >>> graph.graph_.shape
+    (200, 200)
+    >>> graph.diagnostics_["n_distinct"], len(graph.decay_)
+    (200, 9)
+    """
+
+    def __init__(
+        self,
+        preset: str = "robust",
+        *,
+        n_neighbors: int | None = None,
+        metric: str = "euclidean",
+        standardize: str = "auto",
+        missing: str = "median",
+        pca: int | None = None,
+        estimator: str | Sequence[str] | Mapping[str, Any] | None = None,
+        taus: Sequence[float] | None = None,
+        threshold: float | None = None,
+        search: str | None = None,
+        recall: float | None = None,
+        link_components: bool | None = None,
+        graph_params: Mapping[str, Any] | None = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        memory_limit: int | None = None,
+    ) -> None:
+        self.preset = preset
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.standardize = standardize
+        self.missing = missing
+        self.pca = pca
+        self.estimator = estimator
+        self.taus = taus
+        self.threshold = threshold
+        self.search = search
+        self.recall = recall
+        self.link_components = link_components
+        self.graph_params = graph_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory_limit = memory_limit
+
+    def fit(self, X: Any, y: Any = None) -> RobustGraph:
+        """Make the graph of the points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points, or distances if ``metric="precomputed"``.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._validated(X, reset=True)
+        with self._run() as run:
+            graph = self._graph_of(X, self.preset, run)
+        n = X.shape[0]
+        self.graph_ = as_csr(graph.graph(), (n, n))
+        self.local_scales_, self.first_scales_ = graph.scales(), graph.first_scales()
+        self.edges_, self.edge_probabilities_, self.edge_persistence_, self.edge_distances_ = graph.edges()
+        self.decay_ = np.asarray(graph.decay(), dtype=float).reshape(-1, 2)
+        self.diagnostics_ = json.loads(graph.diagnostics())
+        self._n_features_out = n
+        warn_of_training(self.diagnostics_)
+        self._keep_model(graph, X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+        """Make the graph and return it."""
+        return self.fit(X).graph_
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """Weights between points and those of the graph.
+
+        A point equal to a known one gets that one's row; every other is placed by the rules by which the known ones got their
+        weights, without changing them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Points.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_queries, n_samples)
+        """
+        placed = self._placed(X)
+        same = placed.same_as()
+        new = as_csr(placed.graph(), (len(same), self.graph_.shape[0]))
+        if (same < 0).all():
+            return new
+        known = self.graph_[np.maximum(same, 0)]
+        is_known = sp.diags_array((same >= 0).astype(float))
+        is_new = sp.diags_array((same < 0).astype(float))
+        both = sp.csr_matrix(is_known @ known + is_new @ new)
+        both.eliminate_zeros()
+        both.sort_indices()
+        return both

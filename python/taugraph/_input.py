@@ -1,0 +1,148 @@
+"""Points, graphs and labels in the forms in which people have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, validate_data
+
+from .exceptions import LengthError, NotSymmetricError
+
+Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
+    """Arrow data behind the PyCapsule interface as an array with the names of its columns; all else as it is."""
+    known = hasattr(X, "__array__") or isinstance(X, (list, tuple)) or sp.issparse(X)
+    is_arrow = type(X).__module__.split(".")[0] == "pyarrow"
+    if (known and not is_arrow) or not hasattr(X, "__arrow_c_stream__"):
+        return X, None
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError("tables of Arrow need pyarrow: pip install pyarrow") from None
+    table = pa.table(X)
+    columns = [column.to_numpy() for column in table.columns]
+    values = np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+    return values, list(table.column_names)
+
+
+def as_points(estimator: Any, X: Any, *, reset: bool, precomputed: bool = False) -> Any:
+    """Points as float64 in rows, or as a CSR matrix; without a copy where they are that already."""
+    X, names = unwrapped(X)
+    allow_nan = not precomputed and getattr(estimator, "missing", "median") != "error"
+    rules: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": np.float64,
+        "order": "C",
+        "ensure_all_finite": "allow-nan" if allow_nan else True,
+        "ensure_min_samples": 2 if reset else 1,
+    }
+    if names is None:
+        checked = validate_data(estimator, X, reset=reset, **rules)
+    else:
+        checked = check_array(X, estimator=estimator, **rules)
+        remember_columns(estimator, names, reset=reset)
+    if sp.issparse(checked) and not np.isfinite(checked.data).all():
+        raise ValueError("Input X contains NaN or infinity: a sparse matrix has no missing cells.")
+    return checked
+
+
+def remember_columns(estimator: Any, names: list[str], *, reset: bool) -> None:
+    """What ``validate_data`` does for tables whose columns it can read the names of."""
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif len(names) != estimator.n_features_in_:
+        name, expected = type(estimator).__name__, estimator.n_features_in_
+        raise ValueError(f"X has {len(names)} features, but {name} is expecting {expected} features as input.")
+    elif list(getattr(estimator, "feature_names_in_", names)) != names:
+        raise ValueError("The feature names should match those that were passed during fit.")
+
+
+def as_table(X: Any) -> np.ndarray:
+    """The same for functions, which remember nothing."""
+    X, _ = unwrapped(X)
+    return np.asarray(
+        check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2), order="C"
+    )
+
+
+def csr_parts(matrix: Any) -> Csr:
+    """Offsets, columns and values in the widths of the library."""
+    matrix = sp.csr_array(matrix)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError("more columns than 32-bit numbers can name")
+    return (
+        np.ascontiguousarray(matrix.indptr, dtype=np.int64),
+        np.ascontiguousarray(matrix.indices, dtype=np.int32),
+        np.ascontiguousarray(matrix.data, dtype=np.float64),
+    )
+
+
+def as_graph(graph: Any, tolerance: float = 1e-10) -> tuple[Csr, int]:
+    """A symmetric matrix of weights, dense or sparse, and its size. Differences of rounding are evened out."""
+    if not sp.issparse(graph):
+        graph, _ = unwrapped(graph)
+        graph = check_array(graph, dtype=np.float64, ensure_min_samples=1)
+    matrix = sp.csr_array(graph).astype(np.float64)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise LengthError(f"a graph is a square matrix, but this one has the shape {matrix.shape}")
+    transposed = matrix.T.tocsr()
+    difference = abs(matrix - transposed)
+    largest = abs(matrix.data).max() if matrix.nnz else 0.0
+    if difference.nnz and difference.max() > tolerance * largest:
+        i, j = np.argwhere(difference.toarray() > tolerance * largest)[0] if matrix.shape[0] <= 2000 else (0, 0)
+        where = f"entry ({i}, {j}) and its mirror image differ; " if matrix.shape[0] <= 2000 else ""
+        raise NotSymmetricError(f"{where}the matrix must be symmetric")
+    if difference.nnz and difference.max() > 0:
+        matrix = ((matrix + transposed) / 2).tocsr()
+    return csr_parts(matrix), matrix.shape[0]
+
+
+def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:
+    """A matrix of scipy around the arrays of the library."""
+    indptr, indices, data = parts
+    if indptr[-1] <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    return sp.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Class of each row (-1 without one) and the classes. Without one are -1, None and NaN."""
+    y = np.asarray(y)
+    if y.dtype.kind == "f":
+        known = ~np.isnan(y) & (y != -1)
+    elif y.dtype.kind in "iu":
+        known = y != -1
+    elif y.dtype.kind == "b":
+        known = np.ones(y.shape, dtype=bool)
+    else:
+        objects = y.astype(object)
+        missing = [label is None or (isinstance(label, float) and np.isnan(label)) for label in objects]
+        minus = [isinstance(label, (int, np.integer)) and label == -1 for label in objects]
+        known = ~(np.asarray(missing, dtype=bool) | np.asarray(minus, dtype=bool))
+    labels = y[known]
+    if labels.dtype == object and all(isinstance(label, str) for label in labels):
+        labels = labels.astype(str)
+    classes, codes = np.unique(labels, return_inverse=True)
+    encoded = np.full(y.shape[0], -1, dtype=np.int64)
+    encoded[known] = codes
+    return encoded, classes
+
+
+def decoded_labels(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Names of classes; where there is none, -1 among numbers and None among all else."""
+    if not (codes < 0).any():
+        return np.asarray(classes[codes])
+    if classes.dtype.kind in "if":
+        out = np.full(codes.shape, -1, dtype=classes.dtype)
+    else:
+        out = np.full(codes.shape, None, dtype=object)
+    out[codes >= 0] = classes[codes[codes >= 0]]
+    return out

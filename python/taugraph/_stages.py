@@ -1,0 +1,299 @@
+"""Each stage of the pipeline as a function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+from ._base import neighbors_of, warn_of_eigenpairs
+from ._graph import RobustGraph
+from ._input import as_graph, as_table, decoded_labels, encoded_labels
+from ._params import cluster_json, graph_json, propagate_json
+from ._run import running
+
+
+class Quantiles(NamedTuple):
+    """Conditional quantiles of similarities."""
+
+    edges: np.ndarray
+    """Candidate edges, between the first of equal rows."""
+    similarities: np.ndarray
+    """Locally scaled similarity of each edge."""
+    taus: np.ndarray
+    """The quantiles."""
+    values: np.ndarray
+    """One row for each edge, one column for each quantile."""
+
+
+class StochasticGraph(NamedTuple):
+    """Edges with probabilities."""
+
+    probabilities: sp.csr_matrix
+    """Probability of each edge, symmetric."""
+    persistence: sp.csr_matrix
+    """The highest quantile at which each edge persists, symmetric."""
+    decay: np.ndarray
+    """Each quantile and the edges that persist at it."""
+
+
+def knn_graph(
+    X: Any,
+    n_neighbors: int = 15,
+    *,
+    metric: str = "euclidean",
+    mode: str = "distance",
+    search: str = "auto",
+    recall: float = 0.98,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory_limit: int | None = None,
+) -> sp.csr_matrix:
+    """The nearest neighbours of every point as a sparse matrix.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points, taken as they are.
+    n_neighbors : int, default=15
+        Neighbours of each point, itself left out.
+    metric : {"euclidean", "manhattan", "cosine"}, default="euclidean"
+        Distance.
+    mode : {"distance", "connectivity"}, default="distance"
+        Distances, or ones.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        ``auto`` is exact up to 50,000 points or 6 columns.
+    recall : float, default=0.98
+        Share of the true neighbours that an approximate search must find.
+    random_state, n_jobs, verbose, memory_limit
+        Parameters of the run: see :class:`RobustGraph`.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix of shape (n_samples, n_samples)
+
+    Examples
+    --------
+    >>> import numpy as np, taugraph
+    >>> taugraph.knn_graph(np.arange(5.0)[:, None], 2).toarray()[0].tolist()
+    [0.0, 1.0, 2.0, 0.0, 0.0]
+    """
+    if mode not in ("distance", "connectivity"):
+        raise ValueError(f"mode = {mode!r}: must be distance or connectivity")
+    X = as_table(X)
+    asked = json.dumps({"method": search, "recall": float(recall)})
+    with running(random_state, n_jobs, verbose, memory_limit) as run:
+        ids, distances, _ = _core.neighbors(X, int(n_neighbors), json.dumps(metric), asked, run)
+    data = distances.ravel() if mode == "distance" else np.ones(ids.size)
+    indptr = np.arange(0, ids.size + 1, ids.shape[1], dtype=np.int64)
+    graph = sp.csr_matrix((data, ids.ravel().astype(np.int32), indptr), shape=(len(X), len(X)))
+    graph.sort_indices()
+    return graph
+
+
+def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: float = 0.25) -> np.ndarray:
+    """First local scales from :func:`knn_graph`.
+
+    Parameters
+    ----------
+    knn : sparse matrix of shape (n_samples, n_samples)
+        Distances to as many neighbours in every row.
+    k : int, default=7
+        The neighbour that counts, or how many.
+    kind : {"kth", "mean"}, default="kth"
+        Distance to the k-th neighbour, or mean over k neighbours.
+    floor : float, default=0.25
+        Least scale, as a share of the median.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np, taugraph
+    >>> taugraph.local_scales(taugraph.knn_graph(np.arange(5.0)[:, None], 2), 2).tolist()
+    [2.0, 1.0, 1.0, 1.0, 2.0]
+    """
+    names = {"kth": "kth-neighbor", "mean": "mean-of-neighbors"}
+    if kind not in names:
+        raise ValueError(f"kind = {kind!r}: must be kth or mean")
+    return _core.scales_of_neighbors(*neighbors_of(knn), json.dumps({names[kind]: int(k)}), float(floor))
+
+
+def quantile_reconstruction(
+    X: Any,
+    *,
+    preset: str = "paper",
+    estimator: Any = None,
+    taus: Sequence[float] | None = None,
+    metric: str = "euclidean",
+    n_neighbors: int | None = None,
+    graph_params: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory_limit: int | None = None,
+) -> Quantiles:
+    """Conditional quantiles of the similarities on the candidate edges.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points, taken as they are.
+    preset, estimator, taus, metric, n_neighbors, graph_params
+        Parameters of the graph: see :class:`RobustGraph`.
+    random_state, n_jobs, verbose, memory_limit
+        Parameters of the run: see :class:`RobustGraph`.
+
+    Returns
+    -------
+    Quantiles
+
+    Examples
+    --------
+    >>> import taugraph
+    >>> X, y = taugraph.make_spirals(60, random_state=1)
+    >>> found = taugraph.quantile_reconstruction(X, estimator="factorization", taus=[0.25, 0.5, 0.75])
+    >>> found.values.shape == (len(found.edges), 3)
+    True
+    """
+    X = as_table(X)
+    params = graph_json(preset, estimator=estimator, taus=taus, n_neighbors=n_neighbors, graph_params=graph_params)
+    parts = params["estimator"] if isinstance(params["estimator"], dict) else {}
+    for settings in parts.values():
+        if isinstance(settings, dict) and "reconstructions" in settings:
+            settings["reconstructions"] = "yes"
+    with running(random_state, n_jobs, verbose, memory_limit) as run:
+        edges, similarities, values = _core.quantiles(X, json.dumps(metric), json.dumps(params), run)
+    if values is None:
+        raise ValueError("this estimator knows the persistence of edges only, not their quantiles")
+    return Quantiles(edges, similarities, np.asarray(params["taus"]), values)
+
+
+def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> StochasticGraph:
+    """Probability and persistence of every candidate edge.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    preset, **params
+        Parameters of :class:`RobustGraph`.
+
+    Returns
+    -------
+    StochasticGraph
+
+    Examples
+    --------
+    >>> import taugraph
+    >>> X, y = taugraph.make_spirals(200, random_state=1)
+    >>> graph = taugraph.stochastic_graph(X)
+    >>> graph.probabilities.shape, len(graph.decay)
+    ((200, 200), 9)
+    """
+    made = RobustGraph(preset, **params).fit(X)
+    n = made.graph_.shape[0]
+    i, j = made.edges_.T
+
+    def symmetric(values: np.ndarray) -> sp.csr_matrix:
+        upper = sp.coo_matrix((values, (i, j)), shape=(n, n))
+        return sp.csr_matrix(upper + upper.T)
+
+    return StochasticGraph(symmetric(made.edge_probabilities_), symmetric(made.edge_persistence_), made.decay_)
+
+
+def spectral_clustering(
+    graph: Any,
+    n_clusters: int | None = None,
+    *,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory_limit: int | None = None,
+    **params: Any,
+) -> np.ndarray:
+    """Clusters of a graph.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array of shape (n_samples, n_samples)
+        Weights, symmetric.
+    n_clusters : int, optional
+        Number of clusters; found from the eigenvalues by default.
+    random_state, n_jobs, verbose, memory_limit
+        Parameters of the run: see :class:`RobustGraph`.
+    **params
+        Parameters of the clustering: see :class:`SpectralClustering`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import taugraph
+    >>> X, y = taugraph.make_spirals(300, random_state=1)
+    >>> labels = taugraph.spectral_clustering(taugraph.RobustGraph().fit_transform(X), 2)
+    >>> float(taugraph.metrics.nmi(y, labels))
+    1.0
+    """
+    parts, _ = as_graph(graph)
+    with running(random_state, n_jobs, verbose, memory_limit) as run:
+        found = _core.cluster_graph(parts, cluster_json(n_clusters, **params), run)
+    warn_of_eigenpairs(found)
+    return found.labels()
+
+
+def propagate(
+    graph: Any,
+    labels: Any,
+    rule: str = "harmonic",
+    *,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory_limit: int | None = None,
+    **params: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels spread over a graph.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array of shape (n_samples, n_samples)
+        Weights, symmetric.
+    labels : array-like of shape (n_samples,)
+        Labels; -1, ``None`` or NaN where there is none.
+    rule : str, default="harmonic"
+        How labels spread.
+    random_state, n_jobs, verbose, memory_limit
+        Parameters of the run: see :class:`RobustGraph`.
+    **params
+        Parameters of the rule: see :class:`LabelPropagation`.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        -1 among numbers, and ``None`` among all else, where no example reaches.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Probability of each class, in the order of the sorted labels.
+
+    Examples
+    --------
+    >>> import numpy as np, taugraph
+    >>> path = np.diag(np.ones(3), 1)
+    >>> labels, probabilities = taugraph.propagate(path + path.T, ["a", None, None, "b"])
+    >>> labels.tolist()
+    ['a', 'a', 'b', 'b']
+    """
+    parts, _ = as_graph(graph)
+    encoded, classes = encoded_labels(labels)
+    with running(random_state, n_jobs, verbose, memory_limit) as run:
+        found = _core.propagate_graph(parts, encoded, len(classes), propagate_json(rule, **params), run)
+    return decoded_labels(found.labels(), classes), found.probabilities()

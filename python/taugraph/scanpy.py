@@ -1,0 +1,80 @@
+"""The robust graph where scanpy looks for neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._graph import RobustGraph
+
+__all__ = ["neighbors"]
+
+
+def neighbors(
+    adata: Any,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    key_added: str | None = None,
+    copy: bool = False,
+    standardize: str = "none",
+    **params: Any,
+) -> Any:
+    """Write the robust graph of an AnnData object as ``scanpy.pp.neighbors`` would.
+
+    ``obsp["connectivities"]`` are the weights, ``obsp["distances"]`` the distances of the candidate edges, and
+    ``uns["neighbors"]`` says so: ``sc.tl.leiden``, ``sc.tl.umap`` and the like run on it.
+
+    Parameters
+    ----------
+    adata : anndata.AnnData
+        Cells.
+    use_rep : str, optional
+        ``"X"`` or a key of ``obsm``; ``X_pca`` by default where it is there, else ``X``.
+    n_pcs : int, optional
+        Columns of the representation that are used.
+    key_added : str, optional
+        Written under this key, as scanpy does it.
+    copy : bool, default=False
+        Return a changed copy.
+    standardize : str, default="none"
+        Scaling of the columns: principal components are left as they are.
+    **params
+        Parameters of :class:`taugraph.RobustGraph`.
+
+    Returns
+    -------
+    anndata.AnnData or None
+    """
+    adata = adata.copy() if copy else adata
+    name = use_rep or ("X_pca" if "X_pca" in adata.obsm else "X")
+    X = adata.X if name == "X" else adata.obsm[name]
+    if n_pcs is not None:
+        X = X[:, :n_pcs]
+    made = RobustGraph(standardize=standardize, **params).fit(X)
+    n = adata.n_obs
+    i, j = made.edges_.T
+    upper = sp.coo_matrix((made.edge_distances_, (i, j)), shape=(n, n))
+    distances = sp.csr_matrix(upper + upper.T)
+    connectivities = sp.csr_matrix(made.graph_)
+    # As many as scanpy counts: the cell itself with its neighbours.
+    n_neighbors = int(np.median(np.diff(connectivities.indptr))) + 1
+    key = key_added or "neighbors"
+    prefix = f"{key_added}_" if key_added else ""
+    adata.obsp[f"{prefix}distances"] = distances
+    adata.obsp[f"{prefix}connectivities"] = connectivities
+    adata.uns[key] = {
+        "connectivities_key": f"{prefix}connectivities",
+        "distances_key": f"{prefix}distances",
+        "params": {
+            "n_neighbors": n_neighbors,
+            "method": "taugraph",
+            "metric": made.metric,
+            "random_state": made.random_state if isinstance(made.random_state, int) else 0,
+            "use_rep": name,
+            **({"n_pcs": n_pcs} if n_pcs is not None else {}),
+        },
+    }
+    return adata if copy else None

@@ -1,0 +1,85 @@
+"""Labels of any kind, gaps of any kind, and nothing silently class 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taugraph
+from taugraph.exceptions import FewClassesError, ParameterError
+
+
+def few(y, rows, gap, dtype=object):
+    labels = np.full(len(y), gap, dtype=dtype)
+    labels[rows] = np.asarray(y)[rows]
+    return labels
+
+
+@pytest.mark.parametrize("rule", ["harmonic", "poisson", "consistency", "kernel-cosine", "nearest_in_kernel", "greedy_walk"])
+def test_every_rule_from_one_example_each(spirals, rule):
+    X, y = taugraph.make_spirals(300, random_state=1)
+    model = taugraph.LabelPropagation(rule).fit(X, few(y, [0, 299], -1, int))
+    assert taugraph.metrics.accuracy(y, model.transduction_) > 0.9
+    assert model.label_distributions_.shape == (300, 2) and model.margin_.shape == (300,)
+    assert not model.abstained_.any()
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, -1])
+def test_names_and_gaps(blobs, gap):
+    X, y = blobs
+    names = np.array(["north", "east", "south", "west"], dtype=object)[y]
+    rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
+    model = taugraph.LabelPropagation().fit(X, few(names, rows, gap))
+    assert list(model.classes_) == ["east", "north", "south", "west"]
+    assert (model.transduction_ == names).mean() > 0.95
+    assert (model.predict(X[:20] + 1e-6) == names[:20]).mean() > 0.9
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_floats_with_nan(blobs):
+    X, y = blobs
+    rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
+    model = taugraph.LabelPropagation().fit(X, few(y, rows, np.nan, float))
+    assert model.transduction_.dtype == float and (model.transduction_ == y).mean() > 0.95
+
+
+def test_what_no_example_reaches_has_no_label():
+    path = np.diag(np.ones(5), 1)
+    path[2, 3] = 0
+    graph = path + path.T
+    labels, probabilities = taugraph.propagate(graph, [0, -1, 1, -1, -1, -1])
+    assert labels.tolist()[3:] == [-1, -1, -1] and (probabilities[3:] == 0).all()
+    names, _ = taugraph.propagate(graph, ["a", None, "b", None, None, None])
+    assert names.tolist()[3:] == [None, None, None]
+    model = taugraph.LabelPropagation(affinity="precomputed").fit(graph, ["a", None, "b", None, None, None])
+    assert model.abstained_.tolist() == [False] * 3 + [True] * 3 and model.margin_[3:].tolist() == [0, 0, 0]
+
+
+def test_everything_labelled_stays_as_it_is(blobs):
+    X, y = blobs
+    for rule in ("harmonic", "poisson", "consistency", "kernel-cosine", "nearest-in-kernel"):
+        model = taugraph.LabelPropagation(rule).fit(X, y)
+        assert (model.transduction_ == y).all(), rule
+        assert (model.predict(X) == y).all()
+
+
+def test_priors_sizes_and_soft_examples(blobs):
+    X, y = blobs
+    rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
+    labels = few(y, rows, -1, int)
+    shares = {k: float((y == k).mean()) for k in range(4)}
+    sized = taugraph.LabelPropagation(sizes=shares, soft=5.0).fit(X, labels)
+    assert (sized.transduction_ == y).mean() > 0.9
+    assert taugraph.LabelPropagation(priors=shares).fit(X, labels).transduction_.shape == y.shape
+    with pytest.raises(ParameterError, match="class 9 has no example"):
+        taugraph.LabelPropagation(priors={**shares, 9: 0.1}).fit(X, labels)
+    with pytest.raises(ParameterError, match="class 3 is missing"):
+        taugraph.LabelPropagation(priors={k: 1.0 for k in range(3)}).fit(X, labels)
+
+
+def test_one_class_is_not_enough(blobs):
+    X, y = blobs
+    with pytest.raises(FewClassesError):
+        taugraph.LabelPropagation().fit(X, few(y, [0], -1, int))
+    with pytest.raises(ValueError, match="requires y"):
+        taugraph.LabelPropagation().fit(X, None)

@@ -1,0 +1,179 @@
+"""Threads, processes, interruptions and memory."""
+
+from __future__ import annotations
+
+import gc
+import io
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr
+
+import joblib
+import numpy as np
+import pytest
+
+import taugraph
+
+ESTIMATORS = [
+    taugraph.RobustGraph(),
+    taugraph.SpectralClustering(4),
+    taugraph.SpectralEmbedding(3),
+    taugraph.LabelPropagation(),
+]
+
+
+def results(model, X):
+    """What a fitted estimator says of points."""
+    for name in ("transform", "predict_proba", "predict"):
+        if hasattr(model, name):
+            found = getattr(model, name)(X)
+            return found.toarray() if hasattr(found, "toarray") else found
+    raise AssertionError
+
+
+def fitted_elsewhere(estimator, X, y):
+    return pickle.dumps(estimator.fit(X, y))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_pickles_cross_processes(estimator, blobs):
+    X, y = blobs
+    here = results(estimator.fit(X, y), X[:30] + 0.01)
+    assert (results(pickle.loads(pickle.dumps(estimator)), X[:30] + 0.01) == here).all()
+    for way in ("spawn", "fork"):
+        with multiprocessing.get_context(way).Pool(1) as pool:
+            there = pickle.loads(pool.apply(fitted_elsewhere, (estimator, X, y)))
+        assert (results(there, X[:30] + 0.01) == here).all(), way
+
+
+def test_sparse_models_are_pickled(blobs):
+    import scipy.sparse as sp
+
+    X = sp.csr_matrix(np.abs(blobs[0]))
+    model = taugraph.SpectralClustering(4).fit(X)
+    assert (pickle.loads(pickle.dumps(model)).predict(X) == model.labels_).all()
+
+
+def test_joblib(blobs):
+    X, _ = blobs
+    one = taugraph.SpectralClustering(4).fit(X).labels_
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(taugraph.SpectralClustering(4).fit_predict)(X) for _ in range(4))
+    assert all((labels == one).all() for labels in found)
+
+
+def test_threads_change_nothing(blobs):
+    X, y = blobs
+    for estimator in ESTIMATORS:
+        one = results(estimator.set_params(n_jobs=1).fit(X, y), X + 0.01)
+        for n_jobs in (2, 3, -1, None):
+            assert (results(estimator.set_params(n_jobs=n_jobs).fit(X, y), X + 0.01) == one).all()
+
+
+def test_fits_in_parallel_threads(blobs):
+    X, _ = blobs
+    one = taugraph.SpectralClustering(4).fit(X).labels_
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: taugraph.SpectralClustering(4).fit_predict(X), range(24)))
+    assert all((labels == one).all() for labels in found)
+
+
+def test_the_lock_is_released():
+    X, _ = taugraph.make_blobs(20_000, n_columns=8, n_blobs=5)
+    steps, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            steps.append(time.monotonic())
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    taugraph.RobustGraph().fit(X)
+    done.set()
+    counter.join()
+    assert len(steps) > 20
+
+
+INTERRUPTED = """
+    import sys, time
+    import numpy as np
+    import taugraph
+    X = np.random.default_rng(0).normal(size=(60_000, 40))
+    print("ready", flush=True)
+    try:
+        taugraph.RobustGraph(search="exact", n_neighbors=30).fit(X)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        # And it can be used again.
+        taugraph.RobustGraph().fit(X[:200])
+        print("usable", flush=True)
+"""
+
+
+def test_ctrl_c_stops_a_long_fit():
+    code = textwrap.dedent(INTERRUPTED)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        asked = time.monotonic()
+        assert process.stdout.readline() == "interrupted\n"
+        waited = time.monotonic() - asked
+        assert process.stdout.readline() == "usable\n"
+    assert process.returncode == 0
+    # A second is what is promised; the machine may be busy.
+    assert waited < 5, waited
+
+
+def test_progress_is_told():
+    X, _ = taugraph.make_blobs(30_000, n_columns=12, n_blobs=5)
+    out = io.StringIO()
+    with redirect_stderr(out):
+        taugraph.SpectralClustering(5, verbose=1).fit(X)
+    assert "neighbours" in out.getvalue()
+
+
+def test_seeds():
+    X, _ = taugraph.make_spirals(100, noise=0.3, random_state=1)
+    fit = lambda state: taugraph.RobustGraph("paper", estimator="identity", random_state=state).fit(X).local_scales_
+    assert (fit(4) == fit(4)).all() and (fit(4) != fit(5)).any()
+    assert (fit(np.random.RandomState(1)) == fit(np.random.RandomState(1))).all()
+    assert (fit(np.random.default_rng(1)) == fit(np.random.default_rng(1))).all()
+    with pytest.raises(ValueError, match="random_state"):
+        fit(-1)
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc to measure memory")
+def test_memory_does_not_grow_over_200_fits(blobs):
+    X, y = blobs
+    X = np.tile(X, (4, 1)) + np.random.default_rng(0).normal(scale=1e-3, size=(1200, 5))
+    y = np.tile(y, 4)
+
+    def fits(count):
+        for _ in range(count):
+            model = taugraph.SpectralClustering(4).fit(X)
+            model.predict(X[:50])
+            taugraph.LabelPropagation().fit(X, y)
+            del model
+        gc.collect()
+        return resident()
+
+    warm = fits(40)
+    grown = fits(200) - warm
+    print(f"200 fits of 1,200 points: {grown / 1e6:+.2f} MB")
+    # What one fit allocates is about 3 MB; a leak of its labels alone would be 2 MB, of its graph 80 MB.
+    assert grown < 4e6, grown
