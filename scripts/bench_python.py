@@ -90,9 +90,7 @@ def compared(what, own, peers, quality, row):
     cells = [f"{best['taugraph']:.3f}", f"{quality(found['taugraph']):.3f}"]
     for name in peers:
         cells += [f"{best[name]:.3f}", f"{quality(found[name]):.3f}", f"{best['taugraph'] / best[name]:.2f}"]
-    line = row(what, *cells)
-    print(line, flush=True)
-    return line
+    return row(what, *cells)
 
 
 def section(points, bench, row):

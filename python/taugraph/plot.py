@@ -64,13 +64,16 @@ def graph(model: Any, X: Any, *, labels: Any = None, ax: Any = None, least: floa
     matplotlib axes
     """
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
 
     ax, plane = _axes(ax), _plane(X)
     shown = np.flatnonzero(model.edge_probabilities_ >= least)
     shown = shown[np.argsort(model.edge_probabilities_[shown], kind="stable")]
-    lines = LineCollection(plane[model.edges_[shown]], linewidths=0.6, cmap="Blues", zorder=1)
+    # From a blue that can be seen on white.
+    blues = LinearSegmentedColormap.from_list("edges", ["#B5D3E9", "#08306B"])
+    lines = LineCollection(plane[model.edges_[shown]], linewidths=0.6, cmap=blues, zorder=1)
     lines.set_array(model.edge_probabilities_[shown])
-    lines.set_clim(-0.2, 1)
+    lines.set_clim(0, 1)
     ax.add_collection(lines)
     _scatter(ax, plane, labels)
     ax.figure.colorbar(lines, ax=ax, label="probability of the edge", shrink=0.7)
