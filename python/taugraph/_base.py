@@ -17,7 +17,7 @@ from . import _core
 from ._input import as_points, csr_parts
 from ._params import for_few, graph_json, preparation_json
 from ._run import RunArgs, running
-from .exceptions import NeedsPointsError, TooFewPointsError
+from .exceptions import MemoryError, NeedsPointsError, TooFewPointsError
 
 
 class GraphEstimator(BaseEstimator):
@@ -84,20 +84,37 @@ class GraphEstimator(BaseEstimator):
         """New points in the graph."""
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        if self._model is None and self._make_model is not None:
-            known, graph, parts = self._make_model
-            self._model, self._make_model = graph.model(**parts, points=np.ascontiguousarray(known.toarray())), None
+        self._finish_model()
         if self._model is None:
             raise NeedsPointsError("placing new points needs the points themselves, but the graph or distances were given")
-        dense = np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X
         with self._run() as run:
-            return self._model.place(dense, run)
+            return self._model.place(self._dense(X), run)
+
+    def _finish_model(self) -> None:
+        if self._make_model is not None:
+            known, graph, parts = self._make_model
+            self._model, self._make_model = graph.model(**parts, points=self._dense(known)), None
+
+    def _dense(self, X: Any) -> np.ndarray:
+        """Points in rows, as models have them."""
+        if not sp.issparse(X):
+            return np.asarray(X)
+        needed = 8 * X.shape[0] * X.shape[1]
+        available = self.memory_limit if self.memory_limit is not None else _core.available_memory()
+        if available is not None and needed > available:
+            raise MemoryError(
+                f"models have dense points: {needed / 1e9:.1f} GB for these, but {available / 1e9:.1f} GB are available; "
+                "reduce the columns first, for example by sklearn.decomposition.TruncatedSVD"
+            )
+        return np.ascontiguousarray(X.toarray())
 
     def __getstate__(self) -> Any:
-        # A graph that waits for its model cannot be pickled, the model can.
+        # A graph that waits for its model cannot be pickled, the model can; where it does not fit, predictions are given up.
         if getattr(self, "_make_model", None) is not None:
-            known, graph, parts = self._make_model
-            self._model, self._make_model = graph.model(**parts, points=np.ascontiguousarray(known.toarray())), None
+            try:
+                self._finish_model()
+            except MemoryError:
+                return {**super().__getstate__(), "_make_model": None}
         return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,7 +45,9 @@ def _estimator(names: str | Mapping[str, Any] | Sequence[str], before: Any) -> A
         return dict(names)
     listed = names.split(",") if isinstance(names, str) else list(names)
     listed = [name.strip().replace("_", "-") for name in listed]
-    parts = [before if isinstance(before, dict) and name in before else _USUAL[name] for name in _known(listed)]
+    # What the preset has of them keeps its settings.
+    same = [isinstance(before, dict) and name in before for name in _known(listed)]
+    parts = [before if is_same else copy.deepcopy(_USUAL[name]) for name, is_same in zip(listed, same, strict=True)]
     return parts[0] if len(parts) == 1 else {"together": parts}
 
 
@@ -76,7 +79,7 @@ def graph_json(
     graph_params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Parameters of a graph: the preset's, and what was given beside it."""
-    params = dict(PRESETS[preset_name(preset)])
+    params = copy.deepcopy(PRESETS[preset_name(preset)])
     if n_neighbors is not None:
         before = params["candidates"]
         symmetrize = before["neighbors"]["symmetrize"] if isinstance(before, dict) else "union"
@@ -99,7 +102,7 @@ def graph_json(
 def for_few(params: dict[str, Any], n_distinct: int) -> dict[str, Any]:
     """The same with neighbourhoods that so few points can have."""
     most = max(n_distinct - 1, 1)
-    params = json.loads(json.dumps(params))
+    params = copy.deepcopy(params)
     if isinstance(params["candidates"], dict):
         neighbors = params["candidates"]["neighbors"]
         neighbors["k"] = min(neighbors["k"], most)

@@ -61,6 +61,12 @@ def test_sparse_models_are_pickled(blobs):
     X = sp.csr_matrix(np.abs(blobs[0]))
     model = taugraph.SpectralClustering(4).fit(X)
     assert (pickle.loads(pickle.dumps(model)).predict(X) == model.labels_).all()
+    # A table that would not fit is not made, and the rest survives.
+    wide = sp.csr_matrix((np.abs(blobs[0]).ravel(), np.tile(np.arange(5) * 10**8, 300), np.arange(0, 1501, 5)), shape=(300, 10**9))
+    model = taugraph.SpectralClustering(4).fit(wide)
+    with pytest.raises(MemoryError, match="TruncatedSVD"):
+        model.predict(wide)
+    assert (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
 
 
 def test_joblib(blobs):

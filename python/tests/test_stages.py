@@ -47,6 +47,16 @@ def test_quantiles_descend(blobs):
         taugraph.quantile_reconstruction(X, preset="robust", estimator="community")
 
 
+def test_presets_are_not_changed_by_their_use(blobs):
+    import json
+
+    before = json.dumps(taugraph.PRESETS)
+    taugraph.quantile_reconstruction(blobs[0][:80], preset="robust")
+    taugraph.RobustGraph(n_neighbors=5, estimator="neighborhood,overlap", graph_params={"search": {"recall": 0.9}}).fit(blobs[0])
+    taugraph.RobustGraph().fit(blobs[0][:8])
+    assert json.dumps(taugraph.PRESETS) == before
+
+
 def test_stochastic_graph(blobs):
     graph = taugraph.stochastic_graph(blobs[0], n_neighbors=10)
     assert (graph.probabilities != graph.probabilities.T).nnz == 0

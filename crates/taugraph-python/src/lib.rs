@@ -31,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(labels::propagate_graph, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dataset_names, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dataset, module)?)?;
+    module.add_function(wrap_pyfunction!(stages::available_memory, module)?)?;
     module.add_function(wrap_pyfunction!(stages::presets, module)?)?;
     module.add_function(wrap_pyfunction!(stages::estimators, module)?)?;
     module.add_function(wrap_pyfunction!(stages::quantiles, module)?)?;

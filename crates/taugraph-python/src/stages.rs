@@ -25,6 +25,12 @@ use crate::arrays::{Csr, csr_of_graph, table};
 use crate::errors::{checked, parse};
 use crate::running::{RunArgs, aside, run};
 
+/// Bytes that the system could hand out now, where it says so.
+#[pyfunction]
+pub fn available_memory() -> Option<u64> {
+    taugraph::memory::available()
+}
+
 /// Every preset with its parameters as JSON.
 #[pyfunction]
 pub fn presets() -> Vec<(&'static str, String)> {
