@@ -1,9 +1,14 @@
 //! The laboratory of taugraph: the sets that methods are tried on, and the studies whose figures are in docs/. It
 //! uses the library only through its public interface, so that no table's knowledge leaks into it.
 
+#[cfg(feature = "studies")]
 pub mod data;
 pub mod datasets;
+#[cfg(feature = "studies")]
 pub mod labels;
+#[cfg(feature = "studies")]
 pub mod paper;
+#[cfg(feature = "studies")]
 pub mod sparse_training;
+#[cfg(feature = "studies")]
 pub mod statistics;

@@ -5,8 +5,10 @@
 //! parsed, so nothing half-written and nothing altered is ever used.
 
 mod checksum;
+#[cfg(feature = "studies")]
 mod download;
 mod error;
+#[cfg(feature = "studies")]
 mod fetch;
 pub mod readers;
 pub mod registry;
@@ -14,8 +16,10 @@ mod store;
 pub mod text;
 
 pub use checksum::sha256;
+#[cfg(feature = "studies")]
 pub use download::Patience;
 pub use error::Error;
+#[cfg(feature = "studies")]
 pub use fetch::{Fetched, Origin, fetch, fetch_with};
 pub use registry::{DATASETS, DatasetInfo, FileInfo, find};
 pub use store::{Presence, Store};
