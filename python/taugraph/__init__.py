@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from . import convert, exceptions, metrics, paper, plot
+from . import convert, exceptions, metrics, paper, plot, scanpy
 from ._baselines import ConsensusClustering
 from ._clustering import SpectralClustering
 from ._core import __version__
@@ -53,6 +53,7 @@ __all__ = [
     "plot",
     "propagate",
     "quantile_reconstruction",
+    "scanpy",
     "spectral_clustering",
     "stochastic_graph",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from contextlib import AbstractContextManager
 from typing import Any
@@ -15,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._input import as_points, csr_parts
-from ._params import for_few, graph_json, preparation_json
+from ._params import for_few, graph_json, hyphened, preparation_json, to_json
 from ._run import RunArgs, running
-from .exceptions import MemoryError, NeedsPointsError, TooFewPointsError
+from .exceptions import BadDistanceError, LengthError, MemoryError, NeedsPointsError, TooFewPointsError
 
 
 class GraphEstimator(BaseEstimator):
@@ -47,13 +46,17 @@ class GraphEstimator(BaseEstimator):
             link_components=self.link_components,
             graph_params=self.graph_params,
         )
+        chosen = set(self.graph_params or {}) & {"candidates", "first_scale", "estimator"}
+        if self._is_precomputed() and sp.issparse(X) and not chosen:
+            # The neighbours that are given are all that there are.
+            params = for_few(params, neighbors_of(X)[0].shape[1] + 1, self.n_neighbors)
         try:
-            return self._native_graph(X, json.dumps(params), run)
-        except TooFewPointsError:
-            if self.n_neighbors is not None:
+            return self._native_graph(X, to_json(params), run)
+        except TooFewPointsError as error:
+            # Only what was not asked for is made smaller.
+            if chosen or (self.n_neighbors is not None and self.n_neighbors >= error.distinct):
                 raise
-            distinct = len({row.tobytes() for row in (X.toarray() if sp.issparse(X) else X) + 0.0})
-            return self._native_graph(X, json.dumps(for_few(params, distinct)), run)
+            return self._native_graph(X, to_json(for_few(params, error.distinct)), run)
 
     def _native_graph(self, X: Any, params: str, run: RunArgs) -> Any:
         if self._is_precomputed():
@@ -61,8 +64,12 @@ class GraphEstimator(BaseEstimator):
                 return _core.RobustGraph.from_neighbors(*neighbors_of(X), params, run)
             return _core.RobustGraph.from_distances(symmetric_distances(X), params, run)
         preparation = preparation_json(self.standardize, self.missing, self.pca, sp.issparse(X))
-        metric = json.dumps(self.metric)
+        metric = to_json(self.metric)
+        self._column_scales = None
         if sp.issparse(X):
+            if hyphened(self.standardize) == "max-abs":
+                largest = abs(X).max(axis=0).toarray().ravel()
+                self._column_scales = np.where(largest > 0, largest, 1.0)
             return _core.RobustGraph.from_sparse(csr_parts(X), X.shape[1], preparation, metric, params, run)
         return _core.RobustGraph.from_points(X, preparation, metric, params, run)
 
@@ -71,14 +78,9 @@ class GraphEstimator(BaseEstimator):
 
     def _keep_model(self, graph: Any, X: Any, **parts: Any) -> None:
         """What new points need. Models of sparse points are made when they are first asked for."""
-        self._model: Any = None
-        self._make_model: Any = None
-        if self._is_precomputed():
-            return
-        if sp.issparse(X):
-            self._make_model = (X, graph, parts)
-        else:
-            self._model = graph.model(**parts)
+        is_waiting = sp.issparse(X) and not self._is_precomputed()
+        self._make_model: Any = (X, graph, parts) if is_waiting else None
+        self._model: Any = None if is_waiting or self._is_precomputed() else graph.model(**parts)
 
     def _placed(self, X: Any) -> Any:
         """New points in the graph."""
@@ -86,14 +88,17 @@ class GraphEstimator(BaseEstimator):
         X = self._validated(X, reset=False)
         self._finish_model()
         if self._model is None:
-            raise NeedsPointsError("placing new points needs the points themselves, but the graph or distances were given")
+            message = "placing new points needs the known ones, but a graph or distances were given, or a pickle had no room for them"
+            raise NeedsPointsError(message)
         with self._run() as run:
             return self._model.place(self._dense(X), run)
 
     def _finish_model(self) -> None:
-        if self._make_model is not None:
-            known, graph, parts = self._make_model
-            self._model, self._make_model = graph.model(**parts, points=self._dense(known)), None
+        waiting = self._make_model
+        if waiting is not None:
+            known, graph, parts = waiting
+            self._model = graph.model(**parts, points=self._dense(known))
+            self._make_model = None
 
     def _dense(self, X: Any) -> np.ndarray:
         """Points in rows, as models have them."""
@@ -106,7 +111,8 @@ class GraphEstimator(BaseEstimator):
                 f"models have dense points: {needed / 1e9:.1f} GB for these, but {available / 1e9:.1f} GB are available; "
                 "reduce the columns first, for example by sklearn.decomposition.TruncatedSVD"
             )
-        return np.ascontiguousarray(X.toarray())
+        dense = np.ascontiguousarray(X.toarray())
+        return dense if self._column_scales is None else dense / self._column_scales
 
     def __getstate__(self) -> Any:
         # A graph that waits for its model cannot be pickled, the model can; where it does not fit, predictions are given up.
@@ -127,6 +133,8 @@ class GraphEstimator(BaseEstimator):
 
 def symmetric_distances(distances: np.ndarray) -> np.ndarray:
     """The same without differences of rounding; larger ones are left to be refused."""
+    if distances.shape[0] != distances.shape[1]:
+        raise LengthError(f"distances are a square matrix, but this one has the shape {distances.shape}")
     difference = np.abs(distances - distances.T).max()
     if 0 < difference <= 1e-10 * np.abs(distances).max():
         return np.ascontiguousarray((distances + distances.T) / 2)
@@ -135,21 +143,30 @@ def symmetric_distances(distances: np.ndarray) -> np.ndarray:
 
 def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
     """Ids and distances, nearest first, from a sparse matrix with as many neighbours in every row."""
-    matrix = sp.csr_array(distances, copy=True)
-    matrix.setdiag(-1.0)
-    matrix.sort_indices()
-    keep = matrix.data >= 0
-    counts = np.add.reduceat(keep, matrix.indptr[:-1]) if matrix.nnz else np.zeros(matrix.shape[0], int)
-    if len(set(counts.tolist())) != 1:
+    matrix = sp.coo_array(distances)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
+    if matrix.nnz and not matrix.data.min() >= 0:
+        raise BadDistanceError("a distance is negative or not a number")
+    others = matrix.row != matrix.col
+    n = matrix.shape[0]
+    matrix = sp.csr_array((matrix.data[others], (matrix.row[others], matrix.col[others])), shape=(n, n))
+    counts = np.diff(matrix.indptr)
+    if len(set(counts.tolist())) != 1 or counts[0] == 0:
         raise ValueError(
             "a sparse matrix of distances must have as many neighbours in every row; make it with "
             'taugraph.knn_graph(X, mode="distance") or sklearn.neighbors.kneighbors_graph'
         )
     k = int(counts[0])
-    ids = matrix.indices[keep].reshape(-1, k).astype(np.uint32)
-    values = matrix.data[keep].reshape(-1, k)
+    ids = matrix.indices.reshape(-1, k).astype(np.uint32)
+    values = matrix.data.reshape(-1, k)
     order = np.lexsort((ids, values), axis=1)
     return np.ascontiguousarray(np.take_along_axis(ids, order, 1)), np.ascontiguousarray(np.take_along_axis(values, order, 1))
+
+
+def knows_points(estimator: Any) -> bool:
+    """Whether there is a rule for new points: graphs of points have one."""
+    return not estimator._is_precomputed()
 
 
 def warn_of_training(diagnostics: dict[str, Any]) -> None:

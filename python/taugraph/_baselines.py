@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from . import _core
+from ._params import to_json, whole
 from ._run import running
+from .exceptions import ParameterError
 
 BASELINES = ("nearest-neighbors", "mutual-neighbors", "rbf", "path-based", "robust-path-based")
 """Graphs of :class:`SpectralClustering` that know nothing of quantiles."""
@@ -35,10 +36,16 @@ def baseline_parts(estimator: Any, X: Any, run: Any) -> tuple[Any, np.ndarray]:
     if np.isnan(X).any():
         raise ValueError("Input X contains NaN: baselines fill no missing cells")
     kind = estimator.affinity.replace("_", "-")
-    k = 10 if estimator.n_neighbors is None else int(estimator.n_neighbors)
+    unused = ("pca", "estimator", "taus", "threshold", "search", "recall", "link_components", "graph_params")
+    given = [name for name in unused if getattr(estimator, name) is not None]
+    if given:
+        raise ParameterError(f"{given[0]} has no effect on affinity={estimator.affinity!r}")
     points = scaled(X, estimator.standardize)
-    k = min(k, len(X) - 1)
-    return _core.baseline_graph(points, json.dumps(estimator.metric), kind, k, None, run)
+    if estimator.n_neighbors is None:
+        k = max(min(10, len(np.unique(points, axis=0)) - 1), 1)
+    else:
+        k = whole("n_neighbors", estimator.n_neighbors, 1)
+    return _core.baseline_graph(points, to_json(estimator.metric), kind, k, None, run)
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
@@ -108,6 +115,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         tried = [k for k in self.clusters if k < len(np.unique(X, axis=0))] or [1]
         with running(self.random_state, self.n_jobs, self.verbose, self.memory_limit) as run:
-            found = _core.consensus(scaled(X, "zscore"), tried, int(self.repeats), self.n_clusters, run)
+            n_clusters = None if self.n_clusters is None else whole("n_clusters", self.n_clusters, 1)
+            found = _core.consensus(scaled(X, "zscore"), tried, whole("repeats", self.repeats, 1), n_clusters, run)
         self.labels_, self.n_rounds_, self.is_clear_ = found
         return self

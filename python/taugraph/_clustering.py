@@ -14,8 +14,8 @@ from . import _core
 from ._base import GraphEstimator, warn_of_eigenpairs, warn_of_training
 from ._baselines import BASELINES, baseline_parts
 from ._input import as_graph
-from ._params import cluster_json, preset_name
-from .exceptions import NeedsPointsError
+from ._params import PRESETS, cluster_json, hyphened, whole
+from .exceptions import NeedsPointsError, ParameterError
 
 
 def _knows_points(estimator: SpectralClustering) -> bool:
@@ -140,7 +140,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         return self.metric == "precomputed" or self.affinity == "precomputed"
 
     def _is_baseline(self) -> bool:
-        return self.affinity.replace("_", "-") in BASELINES
+        return isinstance(self.affinity, str) and hyphened(self.affinity) in BASELINES
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -171,27 +171,40 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             solver=self.solver,
             cluster_params=self.cluster_params,
         )
-        self.stability_, self.overall_stability_ = None, None
-        self._model, self._make_model = None, None
+        draws = whole("stability", self.stability)
+        stability: tuple[Any, Any] = (None, None)
         given = self.affinity == "precomputed" or self._is_baseline()
+        if not given:
+            preset = self._preset()
         with self._run() as run:
             if given:
-                if self.stability:
+                if draws:
                     raise NeedsPointsError("stability draws from the probabilities of edges, which this graph does not have")
                 found, self.labels_, self.embedding_ = self._clusters_of_given(X, params, run)
             else:
-                graph = self._graph_of(X, preset_name(self.affinity), run)
+                graph = self._graph_of(X, preset, run)
                 found = graph.cluster(params, run)
                 self.labels_, self.embedding_ = found.labels(), found.embedding()
-                if self.stability:
-                    self.overall_stability_, _, self.stability_ = graph.stability(found, int(self.stability), run)
+                if draws:
+                    overall, _, of_rows = graph.stability(found, draws, run)
+                    stability = (overall, of_rows)
+        self.overall_stability_, self.stability_ = stability
         self.n_clusters_, self.n_components_ = found.n_clusters(), found.n_components()
         self.eigenvalues_, self.gaps_ = (np.asarray(values) for values in found.eigengap())
         warn_of_eigenpairs(found)
-        if not given:
+        if given:
+            self._model, self._make_model = None, None
+        else:
             warn_of_training(json.loads(graph.diagnostics()))
             self._keep_model(graph, X, clusters=found)
         return self
+
+    def _preset(self) -> str:
+        name = hyphened(self.affinity)
+        if name not in PRESETS:
+            known = ", ".join([*PRESETS, *BASELINES, "precomputed"])
+            raise ParameterError(f"affinity = {self.affinity!r}: must be one of {known}")
+        return name
 
     def _clusters_of_given(self, X: Any, params: str, run: Any) -> tuple[Any, np.ndarray, Any]:
         """Clusters of a matrix of weights, or of a baseline's graph over the distinct points."""

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 
 from . import _core
-from ._base import GraphEstimator, warn_of_eigenpairs, warn_of_training
+from ._base import GraphEstimator, knows_points, warn_of_eigenpairs, warn_of_training
 from ._input import as_graph
-from ._params import preset_name
+from ._params import hyphened, preset_name, to_json, whole
+from .exceptions import ParameterError
 
 
 class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
@@ -111,14 +113,16 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Graph
         self
         """
         X = self._validated(X, reset=True)
-        laplacian, rows = json.dumps(self.laplacian), json.dumps(self.rows)
+        laplacian, rows = to_json(hyphened(self.laplacian)), to_json(hyphened(self.rows))
         # The first eigenvector of a connected graph says nothing.
-        n_columns = int(self.n_components) + 1
-        self._model, self._make_model = None, None
+        n_columns = whole("n_components", self.n_components, 1) + 1
+        if n_columns > X.shape[0]:
+            raise ParameterError(f"n_components = {self.n_components}: must be below the number of points, {X.shape[0]}")
         with self._run() as run:
             if self.affinity == "precomputed":
                 parts, _ = as_graph(X)
                 found = _core.embed_graph(parts, n_columns, laplacian, rows, run)
+                self._model, self._make_model = None, None
             else:
                 graph = self._graph_of(X, preset_name(self.affinity), run)
                 found = graph.embed(n_columns, laplacian, rows, run)
@@ -134,6 +138,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Graph
         """Embed the points and return their coordinates."""
         return self.fit(X).embedding_
 
+    @available_if(knows_points)
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of new points, by the Nyström extension.
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._params import whole
 from ._run import seed_of
 
 
 def _made(shape: str, n: int, noise: float, share: float, random_state: Any, **own: Any) -> tuple[np.ndarray, np.ndarray]:
     settings: dict[str, Any] = {"density": "uniform-angle", "n_columns": 2, "n_blobs": 3, "inner": 0.5, **own}
-    return _core.generate(shape, int(n), noise=float(noise), share=float(share), seed=seed_of(random_state), **settings)
+    return _core.generate(shape, whole("n_samples", n, 1), noise=float(noise), share=float(share), seed=seed_of(random_state), **settings)
 
 
 def make_spirals(
@@ -79,4 +80,4 @@ def make_blobs(
     random_state: Any = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gaussian blobs of uneven density; see :func:`make_spirals`."""
-    return _made("blobs", n_samples, noise, share, random_state, n_columns=int(n_columns), n_blobs=int(n_blobs))
+    return _made("blobs", n_samples, noise, share, random_state, n_columns=whole("n_columns", n_columns, 1), n_blobs=whole("n_blobs", n_blobs, 1))

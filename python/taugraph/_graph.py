@@ -157,8 +157,8 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
     def transform(self, X: Any) -> sp.csr_matrix:
         """Weights between points and those of the graph.
 
-        A point equal to a known one gets that one's row; every other is placed by the rules by which the known ones got their
-        weights, without changing them.
+        A point equal to a known one gets that one's row (the row of the first, if several are equal); every other is placed by the rules
+        by which the known ones got their weights, without changing them, and gets weights to the first of equal points only.
 
         Parameters
         ----------

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from .exceptions import LengthError, NotSymmetricError
 
@@ -65,9 +66,7 @@ def remember_columns(estimator: Any, names: list[str], *, reset: bool) -> None:
 def as_table(X: Any) -> np.ndarray:
     """The same for functions, which remember nothing."""
     X, _ = unwrapped(X)
-    return np.asarray(
-        check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2), order="C"
-    )
+    return np.asarray(check_array(X, dtype=np.float64, order="C", ensure_min_samples=2), order="C")
 
 
 def csr_parts(matrix: Any) -> Csr:
@@ -114,26 +113,39 @@ def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:
 
 
 def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Class of each row (-1 without one) and the classes. Without one are -1, None and NaN."""
-    y = np.asarray(y)
-    if y.dtype.kind == "f":
-        known = ~np.isnan(y) & (y != -1)
-    elif y.dtype.kind in "iu":
-        known = y != -1
-    elif y.dtype.kind == "b":
-        known = np.ones(y.shape, dtype=bool)
+    """Class of each row (-1 without one) and the classes. Without one are -1, None, NaN and pandas' NA."""
+    # A list that mixes names with -1 would become names altogether.
+    mixed = isinstance(y, (list, tuple)) or y.__class__.__module__.split(".")[0] in ("pandas", "polars")
+    y = column_or_1d(np.asarray(y, dtype=object) if mixed else np.asarray(y), warn=True)
+    if y.dtype.kind in "US":
+        known = np.ones(len(y), dtype=bool)
+    elif y.dtype.kind in "fiub":
+        known = (y == y) & ((y != -1) if y.dtype.kind in "fi" else True)
     else:
-        objects = y.astype(object)
-        missing = [label is None or (isinstance(label, float) and np.isnan(label)) for label in objects]
-        minus = [isinstance(label, (int, np.integer)) and label == -1 for label in objects]
-        known = ~(np.asarray(missing, dtype=bool) | np.asarray(minus, dtype=bool))
-    labels = y[known]
-    if labels.dtype == object and all(isinstance(label, str) for label in labels):
-        labels = labels.astype(str)
+        known = np.array([not _is_gap(label) for label in y], dtype=bool)
+    labels = _narrowed(y[known])
     classes, codes = np.unique(labels, return_inverse=True)
-    encoded = np.full(y.shape[0], -1, dtype=np.int64)
+    encoded = np.full(len(y), -1, dtype=np.int64)
     encoded[known] = codes
     return encoded, classes
+
+
+def _is_gap(label: Any) -> bool:
+    """Whether this means that there is no label."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    is_number = isinstance(label, (numbers.Real, np.floating, np.integer)) and not isinstance(label, (bool, np.bool_))
+    return is_number and bool(label != label or label == -1)
+
+
+def _narrowed(labels: np.ndarray) -> np.ndarray:
+    """Labels of one kind as an array of that kind."""
+    if labels.dtype != object:
+        return labels
+    kinds = {"name" if isinstance(label, str) else "truth" if isinstance(label, (bool, np.bool_)) else "other" for label in labels}
+    if len(kinds) > 1:
+        raise TypeError("labels must be all names, all numbers or all truth values")
+    return np.asarray(labels.tolist())
 
 
 def decoded_labels(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _core
-from ._base import GraphEstimator, warn_of_training
+from ._base import GraphEstimator, knows_points, warn_of_training
 from ._input import as_graph, decoded_labels, encoded_labels
-from ._params import preset_name, propagate_json
-from .exceptions import ParameterError
+from ._params import in_order, preset_name, propagate_json
 
 
 class LabelPropagation(ClassifierMixin, GraphEstimator):
@@ -152,9 +152,9 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         if y is None:
             raise ValueError("This LabelPropagation estimator requires y to be passed, but the target y is None.")
         X = self._validated(X, reset=True)
-        y = column_or_1d(np.asarray(y), warn=True)
-        check_consistent_length(X, y)
-        encoded, self.classes_ = encoded_labels(y)
+        encoded, classes = encoded_labels(y)
+        check_consistent_length(X, encoded)
+        self.classes_ = classes
         check_classification_targets(self.classes_)
         params = propagate_json(
             self.rule,
@@ -162,16 +162,16 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
             max_walk=self.max_walk,
             kernel_pairs=self.kernel_pairs,
             soft=self.soft,
-            priors=self._in_order("priors", self.priors),
-            sizes=self._in_order("sizes", self.sizes),
+            priors=in_order("priors", self.priors, classes),
+            sizes=in_order("sizes", self.sizes, classes),
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        self._model, self._make_model = None, None
         with self._run() as run:
             if self.affinity == "precomputed":
                 parts, _ = as_graph(X)
                 found = _core.propagate_graph(parts, encoded, len(self.classes_), params, run)
+                self._model, self._make_model = None, None
             else:
                 graph = self._graph_of(X, preset_name(self.affinity), run)
                 found = graph.propagate(encoded, len(self.classes_), params, run)
@@ -186,17 +186,28 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         self.n_iter_ = max(self.n_iter_, 1)
         return self
 
-    def _in_order(self, name: str, shares: Mapping[Any, float] | None) -> list[float] | None:
-        if shares is None:
-            return None
-        unknown = [label for label in shares if label not in self.classes_]
-        if unknown:
-            raise ParameterError(f"{name}: class {unknown[0]!r} has no example")
-        missing = [label for label in self.classes_.tolist() if label not in shares]
-        if missing:
-            raise ParameterError(f"{name}: class {missing[0]!r} is missing")
-        return [float(shares[label]) for label in self.classes_.tolist()]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of points whose label is found; one without a label counts as not found.
 
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Points.
+        y : array-like of shape (n_queries,)
+            True labels.
+        sample_weight : array-like of shape (n_queries,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        found, true = self.predict(X), column_or_1d(np.asarray(y))
+        check_consistent_length(found, true, sample_weight)
+        right = np.array([a == b for a, b in zip(found.tolist(), true.tolist(), strict=True)], dtype=float)
+        return float(np.average(right, weights=sample_weight))
+
+    @available_if(knows_points)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for new points; all classes alike where no labelled point is near.
 
@@ -212,6 +223,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         codes, probabilities, _ = self._placed(X).classes()
         return np.where((codes < 0)[:, None], 1 / len(self.classes_), probabilities)
 
+    @available_if(knows_points)
     def predict(self, X: Any) -> np.ndarray:
         """Label of new points: -1 among numbers, and ``None`` among all else, where no labelled point is near.
 

@@ -18,10 +18,10 @@ _PREPARATION, _CLUSTER, _PROPAGATE = (json.loads(text) for text in _core.default
 
 def preset_name(name: str) -> str:
     """The name with hyphens."""
-    hyphened = name.replace("_", "-")
-    if hyphened not in PRESETS:
-        raise ParameterError(f"preset = {name!r}: must be one of {', '.join(PRESETS)}")
-    return hyphened
+    found = hyphened(name)
+    if found not in PRESETS:
+        raise ParameterError(f"{name!r} is no graph: must be one of {', '.join(PRESETS)}")
+    return found
 
 
 def merged(base: dict[str, Any], changes: Mapping[str, Any], path: str = "") -> dict[str, Any]:
@@ -40,15 +40,27 @@ def merged(base: dict[str, Any], changes: Mapping[str, Any], path: str = "") -> 
     return result
 
 
+def to_json(value: Any) -> str:
+    """JSON, numbers of NumPy included."""
+    return json.dumps(value, default=lambda other: other.item() if hasattr(other, "item") else other.tolist())
+
+
 def _estimator(names: str | Mapping[str, Any] | Sequence[str], before: Any) -> Any:
     if isinstance(names, Mapping):
-        return dict(names)
+        listed = list(names)
+        parts = [{name: merged(_settings(name), names[name] or {}, f"estimator.{name}.")} for name in _known(listed)]
+        return parts[0] if len(parts) == 1 else {"together": parts}
     listed = names.split(",") if isinstance(names, str) else list(names)
     listed = [name.strip().replace("_", "-") for name in listed]
     # What the preset has of them keeps its settings.
     same = [isinstance(before, dict) and name in before for name in _known(listed)]
     parts = [before if is_same else copy.deepcopy(_USUAL[name]) for name, is_same in zip(listed, same, strict=True)]
     return parts[0] if len(parts) == 1 else {"together": parts}
+
+
+def _settings(name: str) -> dict[str, Any]:
+    usual = _USUAL[name]
+    return dict(usual[name] or {}) if isinstance(usual, dict) else {}
 
 
 def _known(names: list[str]) -> list[str]:
@@ -83,7 +95,7 @@ def graph_json(
     if n_neighbors is not None:
         before = params["candidates"]
         symmetrize = before["neighbors"]["symmetrize"] if isinstance(before, dict) else "union"
-        params["candidates"] = {"neighbors": {"k": _whole("n_neighbors", n_neighbors), "symmetrize": symmetrize}}
+        params["candidates"] = {"neighbors": {"k": whole("n_neighbors", n_neighbors), "symmetrize": symmetrize}}
     if estimator is not None:
         params["estimator"] = _estimator(estimator, params["estimator"])
     if taus is not None:
@@ -99,13 +111,13 @@ def graph_json(
     return merged(params, graph_params or {}, "graph_params.")
 
 
-def for_few(params: dict[str, Any], n_distinct: int) -> dict[str, Any]:
-    """The same with neighbourhoods that so few points can have."""
+def for_few(params: dict[str, Any], n_distinct: int, asked: int | None = None) -> dict[str, Any]:
+    """The same with neighbourhoods that so few points can have; what was asked for stays, to be refused."""
     most = max(n_distinct - 1, 1)
     params = copy.deepcopy(params)
     if isinstance(params["candidates"], dict):
         neighbors = params["candidates"]["neighbors"]
-        neighbors["k"] = min(neighbors["k"], most)
+        neighbors["k"] = min(neighbors["k"], most) if asked is None else neighbors["k"]
     if isinstance(params["first_scale"], dict):
         for kind, k in params["first_scale"].items():
             if isinstance(k, int):
@@ -123,8 +135,8 @@ def preparation_json(standardize: str, missing: str, pca: int | None, is_sparse:
     """``auto`` scales the columns of tables, and leaves those of sparse matrices, whose zeros mean "not there"."""
     if standardize == "auto":
         standardize = "none" if is_sparse else _PREPARATION["standardize"]
-    chosen = {"standardize": standardize, "missing": missing, "pca": None if pca is None else _whole("pca", pca)}
-    return json.dumps({**_PREPARATION, **chosen})
+    chosen = {"standardize": hyphened(standardize), "missing": missing, "pca": None if pca is None else whole("pca", pca)}
+    return to_json({**_PREPARATION, **chosen})
 
 
 def cluster_json(
@@ -140,13 +152,13 @@ def cluster_json(
     """Parameters of a clustering."""
     params = dict(_CLUSTER)
     if n_clusters is None:
-        params["clusters"] = {"automatic": {"most": _whole("most_clusters", most_clusters)}}
+        params["clusters"] = {"automatic": {"most": whole("most_clusters", most_clusters)}}
     else:
-        params["clusters"] = {"exactly": _whole("n_clusters", n_clusters)}
-    params |= {"laplacian": _hyphened(laplacian), "rows": _hyphened(rows), "pieces": pieces}
+        params["clusters"] = {"exactly": whole("n_clusters", n_clusters)}
+    params |= {"laplacian": hyphened(laplacian), "rows": hyphened(rows), "pieces": pieces}
     if solver is not None:
-        params["eigen"] = {**params["eigen"], "solver": {"only": _hyphened(solver)}}
-    return json.dumps(merged(params, cluster_params or {}, "cluster_params."))
+        params["eigen"] = {**params["eigen"], "solver": {"only": hyphened(solver)}}
+    return to_json(merged(params, cluster_params or {}, "cluster_params."))
 
 
 def propagate_json(
@@ -162,14 +174,15 @@ def propagate_json(
     max_iter: int | None = None,
 ) -> str:
     """Parameters of a propagation."""
-    name = _hyphened(rule)
+    name = hyphened(rule)
+    pairs = None if kernel_pairs is None else whole("kernel_pairs", kernel_pairs)
     rules: dict[str, Any] = {
         "harmonic": "harmonic",
         "poisson": "poisson",
         "consistency": {"consistency": {"alpha": float(alpha)}},
         "kernel-cosine": "kernel-cosine",
         "nearest-in-kernel": "nearest-in-kernel",
-        "greedy-walk": {"greedy-walk": {"max_walk": _whole("max_walk", max_walk), "pairs": kernel_pairs}},
+        "greedy-walk": {"greedy-walk": {"max_walk": whole("max_walk", max_walk), "pairs": pairs}},
     }
     if name not in rules:
         raise ParameterError(f"rule = {rule!r}: must be one of {', '.join(rules)}")
@@ -182,20 +195,39 @@ def propagate_json(
     if tol is not None:
         solver["tolerance"] = float(tol)
     if max_iter is not None:
-        solver["max_iterations"] = _whole("max_iter", max_iter)
-    return json.dumps({**params, "solver": solver})
+        solver["max_iterations"] = whole("max_iter", max_iter)
+    return to_json({**params, "solver": solver})
 
 
-def _hyphened(name: str) -> str:
+def in_order(name: str, shares: Mapping[Any, float] | None, classes: Any) -> list[float] | None:
+    """Shares of the classes, by label, in the order of the classes."""
+    if shares is None:
+        return None
+    if not isinstance(shares, Mapping):
+        raise ParameterError(f"{name}: a dict of label to share is needed")
+    known = classes.tolist()
+    unknown = [label for label in shares if label not in known]
+    if unknown:
+        raise ParameterError(f"{name}: class {unknown[0]!r} has no example")
+    missing = [label for label in known if label not in shares]
+    if missing:
+        raise ParameterError(f"{name}: class {missing[0]!r} is missing")
+    return [float(shares[label]) for label in known]
+
+
+def hyphened(name: Any) -> str:
+    """Names with hyphens, as the library has them."""
+    if not isinstance(name, str):
+        raise ParameterError(f"{name!r}: a name is needed")
     return name.replace("_", "-")
 
 
-def _whole(name: str, number: Any) -> int:
-    """A whole number of at least 0; everything else is a mistake."""
+def whole(name: str, number: Any, least: int = 0) -> int:
+    """A whole number of at least ``least``; everything else is a mistake."""
     try:
-        whole = int(number)
-    except (TypeError, ValueError):
+        found = int(number)
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} = {number!r}: must be a whole number") from None
-    if isinstance(number, bool) or whole != number or whole < 0:
-        raise ParameterError(f"{name} = {number!r}: must be a whole number of at least 0")
-    return whole
+    if isinstance(number, (bool, str)) or found != number or not least <= found < 2**63:
+        raise ParameterError(f"{name} = {number!r}: must be a whole number of at least {least}")
+    return found

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ._params import whole
+
 Listener = Callable[[str, int, "int | None"], None]
 RunArgs = tuple[int, int, "int | None", "Listener | None"]
 
@@ -18,8 +20,8 @@ RunArgs = tuple[int, int, "int | None", "Listener | None"]
 def seed_of(random_state: Any) -> int:
     """A seed: the number itself, or a draw from a generator."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ValueError(f"random_state = {random_state}: must be at least 0")
+        if not 0 <= random_state < 2**64:
+            raise ValueError(f"random_state = {random_state}: must be at least 0 and below 2**64")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
@@ -30,8 +32,8 @@ def threads_of(n_jobs: int | None) -> int:
     """Threads for scikit-learn's ``n_jobs``: ``None`` and -1 take all cores, which changes no result."""
     if n_jobs is None or n_jobs == -1:
         return 0
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning")
+    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
+        raise ValueError(f"n_jobs = {n_jobs}: must be a whole number, and not 0")
     if n_jobs < 0:
         return max((os.cpu_count() or 1) + 1 + n_jobs, 1)
     return int(n_jobs)
@@ -70,9 +72,10 @@ class _Bar:
 @contextmanager
 def running(random_state: Any, n_jobs: int | None, verbose: int | bool, memory_limit: int | None) -> Iterator[RunArgs]:
     """The arguments of a native call; the bars are gone when it ends."""
+    limit = None if memory_limit is None else whole("memory_limit", memory_limit)
     bar = _Bar() if verbose else None
     try:
-        yield (seed_of(random_state), threads_of(n_jobs), memory_limit, bar)
+        yield (seed_of(random_state), threads_of(n_jobs), limit, bar)
     finally:
         if bar is not None:
             bar.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from . import _core
 from ._base import neighbors_of, warn_of_eigenpairs
 from ._graph import RobustGraph
 from ._input import as_graph, as_table, decoded_labels, encoded_labels
-from ._params import cluster_json, graph_json, propagate_json
+from ._params import cluster_json, graph_json, in_order, propagate_json, to_json, whole
 from ._run import running
 
 
@@ -86,9 +85,9 @@ def knn_graph(
     if mode not in ("distance", "connectivity"):
         raise ValueError(f"mode = {mode!r}: must be distance or connectivity")
     X = as_table(X)
-    asked = json.dumps({"method": search, "recall": float(recall)})
+    k, asked = whole("n_neighbors", n_neighbors, 1), to_json({"method": search, "recall": float(recall)})
     with running(random_state, n_jobs, verbose, memory_limit) as run:
-        ids, distances, _ = _core.neighbors(X, int(n_neighbors), json.dumps(metric), asked, run)
+        ids, distances, _ = _core.neighbors(X, k, to_json(metric), asked, run)
     data = distances.ravel() if mode == "distance" else np.ones(ids.size)
     indptr = np.arange(0, ids.size + 1, ids.shape[1], dtype=np.int64)
     graph = sp.csr_matrix((data, ids.ravel().astype(np.int32), indptr), shape=(len(X), len(X)))
@@ -123,7 +122,7 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: floa
     names = {"kth": "kth-neighbor", "mean": "mean-of-neighbors"}
     if kind not in names:
         raise ValueError(f"kind = {kind!r}: must be kth or mean")
-    return _core.scales_of_neighbors(*neighbors_of(knn), json.dumps({names[kind]: int(k)}), float(floor))
+    return _core.scales_of_neighbors(*neighbors_of(knn), to_json({names[kind]: whole("k", k, 1)}), float(floor))
 
 
 def quantile_reconstruction(
@@ -170,7 +169,7 @@ def quantile_reconstruction(
         if isinstance(settings, dict) and "reconstructions" in settings:
             settings["reconstructions"] = "yes"
     with running(random_state, n_jobs, verbose, memory_limit) as run:
-        edges, similarities, values = _core.quantiles(X, json.dumps(metric), json.dumps(params), run)
+        edges, similarities, values = _core.quantiles(X, to_json(metric), to_json(params), run)
     if values is None:
         raise ValueError("this estimator knows the persistence of edges only, not their quantiles")
     return Quantiles(edges, similarities, np.asarray(params["taus"]), values)
@@ -294,6 +293,8 @@ def propagate(
     """
     parts, _ = as_graph(graph)
     encoded, classes = encoded_labels(labels)
+    for name in ("priors", "sizes"):
+        params[name] = in_order(name, params.get(name), classes)
     with running(random_state, n_jobs, verbose, memory_limit) as run:
         found = _core.propagate_graph(parts, encoded, len(classes), propagate_json(rule, **params), run)
     return decoded_labels(found.labels(), classes), found.probabilities()

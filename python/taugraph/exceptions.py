@@ -76,6 +76,9 @@ class TooManyPointsError(TaugraphError, ValueError):
 class TooFewPointsError(TaugraphError, ValueError):
     """Fewer distinct points than neighbours asked for."""
 
+    distinct: int = 0
+    """Distinct points that there are."""
+
 
 class ParameterError(TaugraphError, ValueError):
     """A parameter is outside its range."""

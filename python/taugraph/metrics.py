@@ -11,15 +11,20 @@ from . import _core
 __all__ = ["accuracy", "ami", "ari", "balanced_accuracy", "matched_accuracy", "nmi"]
 
 
-def _codes(labels: Any) -> np.ndarray:
-    return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.uint32)
+def _codes(*groupings: Any) -> list[np.ndarray]:
+    """Whole numbers in place of labels, the same for equal ones; None is a label of its own."""
+    arrays = [np.asarray(labels) for labels in groupings]
+    if all(labels.dtype.kind in "iufb" for labels in arrays):
+        joined = np.concatenate(arrays)
+        codes = np.unique(joined, return_inverse=True)[1].astype(np.uint32)
+        return [np.ascontiguousarray(part) for part in np.split(codes, np.cumsum([len(a) for a in arrays])[:-1])]
+    known: dict[Any, int] = {}
+    return [np.array([known.setdefault(label, len(known)) for label in labels.tolist()], dtype=np.uint32) for labels in arrays]
 
 
-def _both(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of both in one alphabet."""
-    a, b = np.asarray(a), np.asarray(b)
-    codes = np.unique(np.concatenate([a, b]), return_inverse=True)[1].astype(np.uint32)
-    return np.ascontiguousarray(codes[: len(a)]), np.ascontiguousarray(codes[len(a) :])
+def _own_codes(*groupings: Any) -> list[np.ndarray]:
+    """The same, each from 0 on."""
+    return [np.unique(codes, return_inverse=True)[1].astype(np.uint32) for codes in _codes(*groupings)]
 
 
 def nmi(truth: Any, labels: Any) -> float:
@@ -30,7 +35,7 @@ def nmi(truth: Any, labels: Any) -> float:
     >>> nmi(["a", "a", "b"], [1, 1, 0])
     1.0
     """
-    return _core.score("nmi", _codes(truth), _codes(labels))
+    return _core.score("nmi", *_own_codes(truth, labels))
 
 
 def ari(truth: Any, labels: Any) -> float:
@@ -41,7 +46,7 @@ def ari(truth: Any, labels: Any) -> float:
     >>> ari([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    return _core.score("ari", _codes(truth), _codes(labels))
+    return _core.score("ari", *_own_codes(truth, labels))
 
 
 def ami(truth: Any, labels: Any) -> float:
@@ -52,7 +57,7 @@ def ami(truth: Any, labels: Any) -> float:
     >>> ami([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    return _core.score("ami", _codes(truth), _codes(labels))
+    return _core.score("ami", *_own_codes(truth, labels))
 
 
 def matched_accuracy(truth: Any, labels: Any) -> float:
@@ -63,7 +68,7 @@ def matched_accuracy(truth: Any, labels: Any) -> float:
     >>> matched_accuracy([0, 0, 1, 1], [1, 1, 0, 1])
     0.75
     """
-    return _core.score("matched_accuracy", _codes(truth), _codes(labels))
+    return _core.score("matched_accuracy", *_own_codes(truth, labels))
 
 
 def accuracy(truth: Any, labels: Any) -> float:
@@ -74,7 +79,7 @@ def accuracy(truth: Any, labels: Any) -> float:
     >>> accuracy(["a", "b"], ["a", "a"])
     0.5
     """
-    return _core.score("accuracy", *_both(truth, labels))
+    return _core.score("accuracy", *_codes(truth, labels))
 
 
 def balanced_accuracy(truth: Any, labels: Any) -> float:
@@ -85,4 +90,4 @@ def balanced_accuracy(truth: Any, labels: Any) -> float:
     >>> balanced_accuracy([0, 0, 0, 1], [0, 0, 0, 0])
     0.5
     """
-    return _core.score("balanced_accuracy", *_both(truth, labels))
+    return _core.score("balanced_accuracy", *_codes(truth, labels))

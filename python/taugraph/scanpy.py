@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._graph import RobustGraph
+from ._run import seed_of
 
 __all__ = ["neighbors"]
 
@@ -52,7 +53,11 @@ def neighbors(
     name = use_rep or ("X_pca" if "X_pca" in adata.obsm else "X")
     X = adata.X if name == "X" else adata.obsm[name]
     if n_pcs is not None:
+        if not 1 <= n_pcs <= X.shape[1]:
+            raise ValueError(f"n_pcs = {n_pcs}: {name} has {X.shape[1]} columns")
         X = X[:, :n_pcs]
+    seed = seed_of(params.pop("random_state", 0))
+    params["random_state"] = seed
     made = RobustGraph(standardize=standardize, **params).fit(X)
     n = adata.n_obs
     i, j = made.edges_.T
@@ -72,7 +77,7 @@ def neighbors(
             "n_neighbors": n_neighbors,
             "method": "taugraph",
             "metric": made.metric,
-            "random_state": made.random_state if isinstance(made.random_state, int) else 0,
+            "random_state": seed,
             "use_rep": name,
             **({"n_pcs": n_pcs} if n_pcs is not None else {}),
         },

@@ -16,7 +16,7 @@ from conftest import ROOT
 import taugraph
 from taugraph import exceptions
 
-MODULES = [module.name for module in pkgutil.iter_modules(taugraph.__path__) if module.name not in ("_core", "scanpy")]
+MODULES = [module.name for module in pkgutil.iter_modules(taugraph.__path__) if module.name != "_core"]
 
 
 @pytest.mark.parametrize("name", ["", *MODULES])

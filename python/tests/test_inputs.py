@@ -100,6 +100,84 @@ def test_sparse_graphs(blobs, expected, index):
     assert (one == taugraph.spectral_clustering(mixed, 4)).all()
 
 
+def test_sparse_predictions_are_scaled_as_the_graph_is():
+    rng = np.random.default_rng(0)
+
+    def made(y):
+        return np.column_stack([y + 0.05 * rng.random(len(y)) + 0.1, 1000 * rng.random(len(y)), 0.2 * rng.random(len(y))])
+
+    y, z = np.repeat([0, 1], 150), np.repeat([0, 1], 50)
+    X, Q = made(y), made(z)
+    for matrix, query in ((X, Q), (sp.csr_matrix(X), sp.csr_matrix(Q))):
+        assert taugraph.LabelPropagation(standardize="max_abs").fit(matrix, y).score(query, z) == 1.0
+
+
+def test_neighbourhoods_shrink_only_if_they_were_not_asked_for(blobs):
+    from sklearn.neighbors import kneighbors_graph
+
+    X = blobs[0][::8]
+    assert taugraph.RobustGraph(n_neighbors=3).fit(X[:10]).graph_.shape == (10, 10)
+    with pytest.raises(taugraph.exceptions.TooFewPointsError):
+        taugraph.RobustGraph(graph_params={"candidates": {"neighbors": {"k": 500}}}).fit(X)
+    near = kneighbors_graph(X, 8, mode="distance")
+    assert taugraph.RobustGraph(metric="precomputed").fit(near).graph_.shape == (len(X), len(X))
+    assert taugraph.RobustGraph(metric="precomputed", n_neighbors=8).fit(near).graph_.nnz > 0
+    with pytest.raises(ValueError):
+        taugraph.RobustGraph(metric="precomputed", n_neighbors=12).fit(near)
+    # Four distinct points once the empty column is filled.
+    filled = np.column_stack([np.repeat([0.0, 1, 2, 3], 10), np.where(np.arange(40) % 2, np.nan, 5.0)])
+    assert len(set(taugraph.SpectralClustering(2).fit_predict(filled))) == 2
+    assert len(set(taugraph.SpectralClustering(2, affinity="nearest_neighbors").fit_predict(filled[:, :1]))) == 2
+
+
+def test_numbers_of_every_kind(blobs):
+    X, y = blobs
+    taugraph.RobustGraph(n_neighbors=np.int64(9), memory_limit=1e9, graph_params={"scale_floor": np.float32(0.25)}).fit(X)
+    taugraph.LabelPropagation("greedy_walk", kernel_pairs=np.int64(5)).fit(X, y)
+    taugraph.SpectralEmbedding(np.int32(2), laplacian="random_walk", rows="unit_length").fit(X)
+    taugraph.RobustGraph(estimator={"neighborhood": {"pool": 9}}).fit(X)
+    wrong = [
+        lambda: taugraph.SpectralEmbedding(2.7).fit(X),
+        lambda: taugraph.SpectralEmbedding(0).fit(X),
+        lambda: taugraph.SpectralEmbedding(300).fit(X),
+        lambda: taugraph.SpectralClustering(stability=-1).fit(X),
+        lambda: taugraph.SpectralClustering(stability="3").fit(X),
+        lambda: taugraph.SpectralClustering(affinity="magic").fit(X),
+        lambda: taugraph.SpectralClustering(affinity=None).fit(X),
+        lambda: taugraph.SpectralClustering(3, affinity="rbf", threshold=0.5).fit(X),
+        lambda: taugraph.ConsensusClustering(-1).fit(X),
+        lambda: taugraph.knn_graph(X, 2.7),
+        lambda: taugraph.make_moons(-1),
+        lambda: taugraph.RobustGraph(memory_limit="1GB").fit(X),
+        lambda: taugraph.RobustGraph(random_state=2**64).fit(X),
+        lambda: taugraph.RobustGraph(n_jobs=2.5).fit(X),
+    ]
+    for at, call in enumerate(wrong):
+        with pytest.raises(ValueError):
+            call()
+            pytest.fail(f"case {at} was accepted")
+
+
+def test_bad_distances():
+    with pytest.raises(taugraph.exceptions.LengthError):
+        taugraph.RobustGraph(metric="precomputed").fit(np.ones((4, 3)))
+    with pytest.raises(taugraph.exceptions.LengthError):
+        taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix(np.ones((4, 3))))
+    with pytest.raises(taugraph.exceptions.BadDistanceError):
+        taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix(-np.ones((4, 4))))
+    with pytest.raises(ValueError, match="as many neighbours"):
+        taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix((4, 4)))
+
+
+def test_a_failed_fit_leaves_the_last_one(blobs):
+    X, _ = blobs
+    model = taugraph.SpectralClustering(4).fit(X)
+    labels = model.labels_
+    with pytest.raises(ValueError):
+        model.fit(np.ones((20, 5)))
+    assert (model.predict(X) == labels).all()
+
+
 def test_missing_cells(blobs):
     X = blobs[0].copy()
     X[3, 2] = np.nan

@@ -36,6 +36,38 @@ def test_names_and_gaps(blobs, gap):
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
+def test_labels_of_every_kind(blobs):
+    import pandas as pd
+
+    X, y = blobs
+    rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
+    expected = taugraph.LabelPropagation().fit(X, few(y, rows, -1, int)).transduction_
+    names = np.array(["a", "b", "c", "d"])
+    for gap in (-1, None, float("nan"), pd.NA, pd.NaT, np.float32("nan"), -1.0):
+        mixed = [str(names[k]) if row in rows else gap for row, k in enumerate(y)]
+        for form in (mixed, np.array(mixed, dtype=object), pd.Series(mixed, dtype=object)):
+            found = taugraph.LabelPropagation().fit(X, form)
+            assert list(found.classes_) == ["a", "b", "c", "d"] and (found.transduction_ == names[expected]).all(), gap
+        numbers = np.array([int(k) if row in rows else gap for row, k in enumerate(y)], dtype=object)
+        assert (taugraph.LabelPropagation().fit(X, numbers).transduction_ == expected).all(), gap
+    known = pd.Series([names[k] if row in rows else None for row, k in enumerate(y)], dtype="string")
+    assert (taugraph.LabelPropagation().fit(X, known).transduction_ == names[expected]).all()
+    two = pd.Series([bool(k % 2) if row in rows else None for row, k in enumerate(y)], dtype="boolean")
+    assert taugraph.LabelPropagation().fit(X, two).classes_.dtype == bool
+    with pytest.raises(TypeError, match="all names"):
+        taugraph.LabelPropagation().fit(X, ["a", 1, *[None] * 298])
+
+
+def test_labels_that_are_not_there_can_be_scored(blobs):
+    X, y = blobs
+    names = np.array(["a", "b", "c", "d"])[y]
+    model = taugraph.LabelPropagation().fit(X, names)
+    assert model.score(X, names) == 1.0
+    assert taugraph.metrics.accuracy(["a", "b"], np.array(["a", None], dtype=object)) == 0.5
+    assert taugraph.metrics.accuracy([0, 1], ["0", "1"]) == 0.0
+    assert taugraph.metrics.nmi(["a", "b", "b"], np.array(["x", None, None], dtype=object)) == 1.0
+
+
 def test_floats_with_nan(blobs):
     X, y = blobs
     rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
@@ -73,6 +105,10 @@ def test_priors_sizes_and_soft_examples(blobs):
     assert taugraph.LabelPropagation(priors=shares).fit(X, labels).transduction_.shape == y.shape
     with pytest.raises(ParameterError, match="class 9 has no example"):
         taugraph.LabelPropagation(priors={**shares, 9: 0.1}).fit(X, labels)
+    graph = taugraph.RobustGraph().fit_transform(X)
+    assert (taugraph.propagate(graph, labels, priors=shares)[0] == taugraph.LabelPropagation(priors=shares).fit(X, labels).transduction_).all()
+    with pytest.raises(ParameterError, match="dict of label"):
+        taugraph.propagate(graph, labels, priors=[0.25] * 4)
     with pytest.raises(ParameterError, match="class 3 is missing"):
         taugraph.LabelPropagation(priors={k: 1.0 for k in range(3)}).fit(X, labels)
 

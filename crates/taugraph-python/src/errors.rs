@@ -9,7 +9,12 @@ use taugraph::error::Error;
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let shown = format!("{error:?}");
     let variant = shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    raise(py, &format!("{variant}Error"), error.to_string())
+    let exception = raise(py, &format!("{variant}Error"), error.to_string());
+    if let Error::TooFewPoints { distinct, .. } = error {
+        // The package asks for fewer neighbours then.
+        let _ = exception.value(py).setattr("distinct", distinct);
+    }
+    exception
 }
 
 /// The exception of this name, or the one that all of them are.

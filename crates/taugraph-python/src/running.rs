@@ -103,6 +103,11 @@ pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResu
     Ok(py.detach(|| pool.install(work)))
 }
 
+/// Pools that are kept for the next call.
+const MOST_POOLS: usize = 4;
+/// Most threads for each core.
+const MOST_THREADS: usize = 4;
+
 /// Threads of one process, by how many were asked for.
 #[derive(Default)]
 struct Pools {
@@ -123,8 +128,12 @@ fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
     if let Some(pool) = pools.by_threads.get(&threads) {
         return Ok(pool.clone());
     }
+    if pools.by_threads.len() >= MOST_POOLS {
+        pools.by_threads.clear();
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
+        .num_threads(threads.min(MOST_THREADS * cores))
         .thread_name(|thread| format!("taugraph-{thread}"))
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;
