@@ -300,3 +300,85 @@ fn near_duplicate_clusters() {
     let solvers = [SolverChoice::Automatic, SolverChoice::Only(EigenSolver::Lanczos)];
     assert_all_agree(&graph, 2 * copies as usize, &solvers, "copies");
 }
+
+/// Two grids joined by one link of this weight.
+fn linked_grids(sides: [(u32, u32); 2], link: f64) -> SparseGraph {
+    let mut pairs = Vec::new();
+    let mut first = 0;
+    for (rows, columns) in sides {
+        let at = |r: u32, c: u32| first + r * columns + c;
+        for r in 0..rows {
+            for c in 0..columns {
+                pairs.extend((c + 1 < columns).then(|| (at(r, c), at(r, c + 1))));
+                pairs.extend((r + 1 < rows).then(|| (at(r, c), at(r + 1, c))));
+            }
+        }
+        first += rows * columns;
+    }
+    let border = sides[0].0 * sides[0].1;
+    pairs.push((border - 1, border));
+    let edges = Edges::from_pairs(first as usize, pairs).unwrap();
+    let weights: Vec<f64> =
+        edges.iter().map(|(i, j)| if (i, j) == (border - 1, border) { link } else { 1.0 }).collect();
+    SparseGraph::from_edges(&edges, &weights).unwrap()
+}
+
+/// One eigenvalue far below all others, down to links that are lost beside the other weights, and groups of a few nodes.
+#[test]
+fn weakly_linked_parts_are_found_by_multigrid() {
+    let multigrid = SolverChoice::Only(EigenSolver::Multigrid);
+    for sides in
+        [[(20, 30), (10, 20)], [(20, 30), (1, 2)], [(20, 30), (2, 4)], [(20, 30), (1, 9)], [(20, 30), (3, 4)]]
+    {
+        for link in [1e-3, 1e-6, 1e-9, 1e-13, 1e-18, 1e-200] {
+            let graph = linked_grids(sides, link);
+            for n_pairs in [2, 4] {
+                let dense = SolverChoice::Only(EigenSolver::Dense);
+                let exact = solve(&graph, LaplacianKind::Symmetric, n_pairs, dense).unwrap();
+                for solver in [multigrid, SolverChoice::Automatic] {
+                    let found = solve(&graph, LaplacianKind::Symmetric, n_pairs, solver)
+                        .unwrap_or_else(|error| panic!("{sides:?}, {link:e}, {solver:?}: {error}"));
+                    for (a, b) in exact.values.iter().zip(&found.values) {
+                        assert!(
+                            (a - b).abs() < 1e-8,
+                            "{sides:?}, {link:e}: {:?} {:?}",
+                            exact.values,
+                            found.values
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn units_do_not_matter_to_multigrid() {
+    let n = 400;
+    let edges = Edges::from_pairs(n, (1..n as u32).map(|i| (i - 1, i))).unwrap();
+    for unit in [1.0, 1e-200, 1e200] {
+        let graph = SparseGraph::from_edges(&edges, &vec![unit; n - 1]).unwrap();
+        let laplacian = Laplacian::new(&graph, LaplacianKind::Unnormalized);
+        let params =
+            EigenParams { solver: SolverChoice::Only(EigenSolver::Multigrid), ..EigenParams::default() };
+        let pairs = smallest_eigenpairs(&laplacian, 4, &params, &Run::new(4)).unwrap();
+        for (k, value) in pairs.values.iter().enumerate().skip(1) {
+            let exact = 2.0 - 2.0 * (std::f64::consts::PI * k as f64 / n as f64).cos();
+            assert!((value / unit / exact - 1.0).abs() < 1e-5, "{unit:e}, {k}: {value:e}");
+        }
+    }
+}
+
+/// Sixty nearly equal copies, thirty of them wanted: no block holds such a crowd, and the policy finds who does.
+#[test]
+fn a_crowd_of_equal_eigenvalues_is_cut() {
+    let ring = |first: u32| (0..60).map(move |i| (first + i, first + (i + 1) % 60));
+    let edges = Edges::from_pairs(3600, (0..60).flat_map(|r| ring(60 * r))).unwrap();
+    let weights: Vec<f64> =
+        edges.iter().map(|(i, _)| 1.0 + 1e-10 * f64::from(i / 60) + f64::from(i % 60) * 1e-3).collect();
+    let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
+    let found = solve(&graph, LaplacianKind::Unnormalized, 90, SolverChoice::Automatic).unwrap();
+    assert!(found.values[..60].iter().all(|value| value.abs() < 1e-12));
+    let (first, last) = (found.values[60], found.values[89]);
+    assert!(first > 1e-3 && last - first < 1e-6, "{first} {last}");
+}

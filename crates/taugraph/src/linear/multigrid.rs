@@ -9,6 +9,8 @@ use crate::vectorized::vectorized;
 pub(crate) const LANES: usize = 4;
 /// Nodes of a piece.
 pub(super) const PIECE: usize = 512;
+/// Share of a diagonal entry that is rounding.
+const ROUNDING: f64 = 1e-13;
 /// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
 const DAMPING: f64 = 2.0 / 3.0;
 /// Corrections of a level below the first: two keep the number of iterations from growing with the levels (a W-cycle).
@@ -295,7 +297,12 @@ impl<'a> Level<'a> {
             }
             a[node * n + node] = self.diagonal[node];
         }
-        for pivot in (0..n).filter(|&pivot| !is_out[pivot]) {
+        for pivot in 0..n {
+            // What links of no weight leave of a diagonal is rounding: such a node is taken out as well.
+            if is_out[pivot] || a[pivot * n + pivot] <= ROUNDING * self.diagonal[pivot] {
+                is_out[pivot] = true;
+                continue;
+            }
             let inverse = 1.0 / a[pivot * n + pivot];
             let row: Vec<f64> = a[pivot * n..(pivot + 1) * n].iter().map(|value| value * inverse).collect();
             for other in (0..n).filter(|&other| other != pivot) {
@@ -310,6 +317,11 @@ impl<'a> Level<'a> {
             }
             a[pivot * n..(pivot + 1) * n].copy_from_slice(&row);
             a[pivot * n + pivot] = inverse;
+        }
+        for (place, value) in a.iter_mut().enumerate() {
+            if is_out[place / n] || is_out[place % n] {
+                *value = 0.0;
+            }
         }
         a
     }

@@ -24,7 +24,7 @@ pub(super) struct Block {
 impl Block {
     /// Room for `n_vectors` vectors of `n` nodes.
     pub fn zeros(n: usize, n_vectors: usize) -> Self {
-        let width = n_vectors.next_multiple_of(LANES);
+        let width = n_vectors.max(1).next_multiple_of(LANES);
         Self { width, values: vec![0.0; n * width] }
     }
 
@@ -66,6 +66,13 @@ impl Block {
         });
     }
 
+    /// Multiplies each vector by a number of its own.
+    pub fn multiply_each(&mut self, numbers: &[f64]) {
+        self.values.par_chunks_mut(self.width).with_min_len(PIECE).for_each(|node| {
+            node.iter_mut().zip(numbers).for_each(|(value, number)| *value *= number);
+        });
+    }
+
     /// Euclidean length of each vector.
     pub fn lengths(&self) -> Vec<f64> {
         let squares_of = |piece: &[f64]| {
@@ -92,15 +99,13 @@ impl Block {
         let inverse = |&length: &f64| if length > f64::MIN_POSITIVE { 1.0 / length } else { 0.0 };
         let inverse: Vec<f64> = lengths.iter().map(inverse).collect();
         let width = self.width;
-        self.values.par_chunks_mut(width).with_min_len(PIECE).for_each(|node| {
-            node.iter_mut().zip(&inverse).for_each(|(value, inverse)| *value *= inverse);
-        });
+        self.multiply_each(&inverse);
         let (squares, directions) = symmetric_eigen(products(self.view(), self.view()).as_ref())?;
         let kept: Vec<usize> = (0..width)
             .rev()
             .take_while(|&at| squares[at] > DEPENDENT * squares[width - 1].max(1.0))
             .collect();
-        let mut out = Block::zeros(self.values.len() / width, kept.len().max(1));
+        let mut out = Block::zeros(self.values.len() / width, kept.len());
         let rotation = Mat::from_fn(width, out.width, |row, column| match kept.get(column) {
             Some(&at) => directions[(row, at)] / squares[at].sqrt(),
             None => 0.0,

@@ -5,7 +5,8 @@
 //! and Saad 1998), which keeps what conjugate directions would know. Where an exact inverse does not fit, multigrid takes its
 //! place: the steps hardly become more as the graph grows or its gaps shrink.
 //!
-//! The block begins with random vectors, more than there are pairs to find: of an eigenvalue that is there several times no copy is missed.
+//! The space begins with guesses of nearly separate parts and with random vectors, more than there are pairs to find: of an eigenvalue that is
+//! there several times no copy is missed.
 
 use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -26,13 +27,19 @@ const SURE: f64 = 0.1;
 /// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
 const LARGEST_ANGLE: f64 = 1e-3;
 const MOST_STEPS: usize = 500;
+/// Of a vector that lies in the space, less than this share is left without it.
+const KNOWN: f64 = 1e-10;
+/// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
+const PATIENCE: usize = 30;
+/// How often the start is filled up with fresh random vectors.
+const STARTS: u32 = 6;
 /// Very long vectors are dear: fewer of them are kept, and fewer are worked on at once.
 const LONG: usize = 200_000;
 /// Apart from the draws of the other solvers.
 const SALT: u32 = 1 << 16;
 
 /// What is asked of the iteration.
-pub(super) struct DavidsonParams {
+pub(super) struct DavidsonParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
     /// Largest residual.
@@ -41,6 +48,8 @@ pub(super) struct DavidsonParams {
     pub angle: f64,
     /// Most vectors that are preconditioned.
     pub max_applications: usize,
+    /// Vectors to begin with beside random ones, column-major, by node of the graph.
+    pub guesses: &'a [f64],
 }
 
 /// The best pairs found, converged or not.
@@ -113,7 +122,11 @@ impl SearchSpace<'_> {
         let mut count = 0;
         // Once more for what rounding left.
         for _ in 0..2 {
+            let before = block.lengths();
             self.remove_known(&mut block);
+            // Nothing but rounding is left of what was known: blown up to length 1 it would be neither new nor orthogonal.
+            let is_new = |(before, after): (&f64, &f64)| f64::from(u8::from(*after > KNOWN * before));
+            block.multiply_each(&before.iter().zip(&block.lengths()).map(is_new).collect::<Vec<_>>());
             (block, count) = block.orthonormal()?;
         }
         let (before, added) = (self.filled, count.min(self.room - self.filled));
@@ -199,12 +212,12 @@ fn now_and_before(
 pub(super) fn smallest(
     laplacian: &Laplacian<'_>,
     null: &[f64],
-    params: &DavidsonParams,
+    params: &DavidsonParams<'_>,
     run: &Run<'_>,
 ) -> Result<DavidsonResult> {
     let hierarchy = Hierarchy::new(laplacian.graph());
     let order = hierarchy.order();
-    let (n, bound, wanted) = (order.len(), laplacian.norm_bound(), params.wanted);
+    let (n, wanted) = (order.len(), params.wanted);
     let n_null = null.len() / n;
     let widths = Widths::new(n, wanted, n - n_null);
     let operator = Preconditioned::new(&hierarchy, laplacian.kind(), widths.at_once);
@@ -232,12 +245,31 @@ pub(super) fn smallest(
         space.remove_known(&mut block);
         block
     };
-    let start = random(&space, widths.block, SALT + 1);
-    let all: Vec<usize> = (0..widths.block).collect();
-    space.widen(operator.solve(&start, &all))?;
-    drop(start);
-    let mut applications = widths.block;
+    let (bound, tolerance) = (laplacian.norm_bound() / operator.unit(), params.tolerance / operator.unit());
+    let n_guesses = params.guesses.len() / n;
+    if n_guesses > 0 {
+        let mut block = Block::zeros(n, n_guesses);
+        let width = block.width;
+        for (to, &node) in block.values.chunks_exact_mut(width).zip(order) {
+            to.iter_mut()
+                .zip(params.guesses.chunks_exact(n))
+                .for_each(|(to, guess)| *to = guess[node as usize]);
+        }
+        space.widen(block)?;
+    }
+    let mut applications = 0;
+    // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
+    for start in 0..STARTS {
+        let missing = (widths.block + n_guesses).min(widths.space).saturating_sub(space.filled);
+        if missing == 0 {
+            break;
+        }
+        let drawn = random(&space, missing, SALT + 1 + start);
+        space.widen(operator.solve(&drawn, &(0..missing).collect::<Vec<_>>()))?;
+        applications += missing;
+    }
     let mut before: Option<Mat<f64>> = None;
+    let mut best_step = (f64::INFINITY, 0);
     for step in 0..=MOST_STEPS {
         run.check()?;
         let (values, rotation) = space.ritz()?;
@@ -247,7 +279,7 @@ pub(super) fn smallest(
         let lengths = residuals.lengths();
         let has_next = count > wanted;
         let distance = if has_next { values[wanted] - values[wanted - 1] } else { 0.0 };
-        let goal = params.tolerance.min(LARGEST_ANGLE * distance).max(0.1 * params.angle * distance);
+        let goal = tolerance.min(LARGEST_ANGLE * distance).max(0.1 * params.angle * distance);
         let goal = goal.max(ROUNDING * bound);
         let goal_of = |rank: usize| match rank {
             rank if rank < wanted => goal,
@@ -257,7 +289,13 @@ pub(super) fn smallest(
         let is_pending = |rank: &usize| lengths[*rank] > goal_of(*rank);
         let is_everything = space.filled == n - n_null;
         let done = is_everything || (has_next && !(0..=wanted).any(|rank| is_pending(&rank)));
-        if done || applications >= params.max_applications || step == MOST_STEPS {
+        let worst = lengths[..count.min(wanted + 1)].iter().copied().fold(0.0, f64::max);
+        if worst < 0.5 * best_step.0 {
+            best_step = (worst, step);
+        }
+        let is_good = has_next && lengths[..wanted].iter().all(|&length| length <= tolerance);
+        let is_stuck = is_good && step >= best_step.1 + PATIENCE;
+        if done || is_stuck || applications >= params.max_applications || step == MOST_STEPS {
             let mut by_node = vec![0.0; n * wanted];
             for (from, &node) in vectors.nodes().zip(order) {
                 from.iter()
@@ -265,7 +303,7 @@ pub(super) fn smallest(
                     .enumerate()
                     .for_each(|(rank, &v)| by_node[rank * n + node as usize] = v);
             }
-            let gap = (done && has_next).then(|| distance - lengths[wanted]);
+            let gap = (done && has_next).then(|| operator.unit() * (distance - lengths[wanted]));
             return Ok(DavidsonResult { vectors: by_node, applications, confirmed: done, gap });
         }
         drop(vectors);
@@ -274,7 +312,15 @@ pub(super) fn smallest(
         let others = (0..count).rev().filter(|rank| !is_pending(rank) && lengths[*rank] > ROUNDING * bound);
         let spare = named.len().next_multiple_of(LANES) - named.len();
         named.extend(others.take(spare));
-        let correction = operator.solve(&residuals, &named);
+        let fresh;
+        let correction = if named.is_empty() {
+            // All that is there has converged, and it is not enough: on from where nobody has looked.
+            fresh = random(&space, LANES, SALT + 16 + 2 * step as u32);
+            named.extend(0..LANES);
+            operator.solve(&fresh, &named)
+        } else {
+            operator.solve(&residuals, &named)
+        };
         drop(residuals);
         applications += named.len();
         if space.filled + named.len() > space.room {
@@ -289,7 +335,7 @@ pub(super) fn smallest(
         }
         if !space.widen(correction)? {
             // Nothing new: on from where nobody has looked.
-            let fresh = random(&space, LANES, SALT + 2 + step as u32);
+            let fresh = random(&space, LANES, SALT + 17 + 2 * step as u32);
             space.widen(fresh)?;
         }
     }

@@ -7,9 +7,9 @@ use crate::linear::{Hierarchy, Multigrid};
 /// Everything lies in the order of the hierarchy.
 pub(super) struct Preconditioned<'a> {
     multigrid: Multigrid<'a>,
-    /// L = factor·scales·(multigrid's matrix)·scales.
+    /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square vanishes or overflows.
     scales: Vec<f64>,
-    factor: f64,
+    unit: f64,
     /// Most vectors that are solved for at once.
     at_once: usize,
 }
@@ -17,12 +17,17 @@ pub(super) struct Preconditioned<'a> {
 impl<'a> Preconditioned<'a> {
     pub fn new(hierarchy: &'a Hierarchy, kind: LaplacianKind, at_once: usize) -> Self {
         let multigrid = Multigrid::new(hierarchy, None, None);
-        let (scales, factor) = match kind {
+        let (scales, unit) = match kind {
             LaplacianKind::Unnormalized => (vec![1.0; hierarchy.order().len()], hierarchy.heaviest()),
             // The degrees here are those of the graph over its heaviest weight, which cancels.
             _ => (multigrid.diagonal().iter().map(|&degree| inverse(degree.sqrt())).collect(), 1.0),
         };
-        Self { multigrid, scales, factor, at_once }
+        Self { multigrid, scales, unit, at_once }
+    }
+
+    /// What eigenvalues here have to be multiplied by.
+    pub fn unit(&self) -> f64 {
+        self.unit
     }
 
     pub fn len(&self) -> usize {
@@ -34,7 +39,7 @@ impl<'a> Preconditioned<'a> {
         let mut image = Block::zeros(self.len(), x.width);
         x.scale(&self.scales, |scale| scale);
         self.multigrid.apply(&x.values, &mut image.values, x.width);
-        image.scale(&self.scales, |scale| self.factor * scale);
+        image.scale(&self.scales, |scale| scale);
         image
     }
 
@@ -48,7 +53,7 @@ impl<'a> Preconditioned<'a> {
             let (mut z, mut other) = (right.clone(), vec![0.0; right.values.len()]);
             let mut work = self.multigrid.workspace(right.width);
             self.multigrid.precondition(&right.values, &mut z.values, &mut other, &mut work, right.width);
-            z.scale(&self.scales, |scale| inverse(scale) / self.factor);
+            z.scale(&self.scales, inverse);
             let first = group * self.at_once;
             solutions.update(&z, |to, from| to[first..first + from.len()].copy_from_slice(from));
         }

@@ -5,6 +5,7 @@
 //! 3. Narrow graphs, whose gaps are small and whose factors are too: Lanczos on the shift-inverted operator.
 //! 4. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
 //! 5. All others: thick-restart Lanczos, given up early where its convergence shows that the gap is too small; then Davidson.
+//! 6. Where these fail: Lanczos once more, with patience; up to 3000 nodes the dense matrix.
 //!
 //! Whatever the method says, every pair is measured again: residual |L·u − λ·u|. Pairs above the tolerance are
 //! never returned as converged; after the last method they are an error.
@@ -40,6 +41,8 @@ const NARROW_WORK: f64 = 5000.0;
 const LONG: usize = 100;
 /// Applications within which Lanczos must promise to converge.
 const MOST_LANCZOS: usize = 250;
+/// The same where nothing else is left.
+const MOST_LAST_LANCZOS: usize = 5000;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
 
@@ -255,12 +258,12 @@ impl Search<'_> {
             SolverChoice::Automatic => {
                 let Shape { band_work, length } = shape(self.laplacian.graph());
                 if band_work <= NARROW_WORK * self.laplacian.graph().n_edges() as f64 {
-                    &[EigenSolver::ShiftInvert, EigenSolver::Multigrid]
+                    &[EigenSolver::ShiftInvert, EigenSolver::Multigrid, EigenSolver::Lanczos]
                 } else if length >= LONG {
-                    &[EigenSolver::Multigrid]
+                    &[EigenSolver::Multigrid, EigenSolver::Lanczos]
                 } else {
                     gives_way = true;
-                    &[EigenSolver::Lanczos, EigenSolver::Multigrid]
+                    &[EigenSolver::Lanczos, EigenSolver::Multigrid, EigenSolver::Lanczos]
                 }
             }
         };
@@ -269,15 +272,22 @@ impl Search<'_> {
         // On spectra that crowd at 0 all of them may stall: up to this size the whole spectrum is then worth its price.
         let is_automatic = self.params.solver == SolverChoice::Automatic;
         let last_resort = (is_automatic && !small && n <= LAST_RESORT_NODES).then_some(EigenSolver::Dense);
-        for &method in methods.iter().chain(&last_resort) {
-            if method == EigenSolver::Dense && unconfirmed.is_some() {
+        for (attempt, &method) in methods.iter().chain(&last_resort).enumerate() {
+            // What comes last is for want of any pairs.
+            let is_last = method == EigenSolver::Dense
+                || (is_automatic && attempt > 0 && method == EigenSolver::Lanczos);
+            if is_last && unconfirmed.is_some() {
                 break;
             }
             let found = match method {
                 EigenSolver::Dense => Some(self.dense()?),
-                EigenSolver::Lanczos => Some(self.lanczos(gives_way)?),
+                EigenSolver::Lanczos => Some(self.lanczos(gives_way && attempt == 0)?),
                 EigenSolver::ShiftInvert => self.shift_invert()?,
-                EigenSolver::Multigrid => Some(self.multigrid()?),
+                EigenSolver::Multigrid => match self.multigrid() {
+                    // Weights too far apart for its sums: the others may do.
+                    Err(Error::Numerical { .. }) if is_automatic => None,
+                    found => Some(found?),
+                },
             };
             let Some(candidate) = found else { continue };
             let (_, residuals) = measure(self.laplacian, &candidate.vectors);
@@ -387,7 +397,12 @@ impl Search<'_> {
     /// `gives_way` if another method follows.
     fn plain_lanczos(&self, angle: f64, gives_way: bool) -> Result<LanczosResult> {
         let most = self.params.max_applications;
-        let limit = if gives_way { most.min(MOST_LANCZOS) } else { most };
+        let is_automatic = self.params.solver == SolverChoice::Automatic;
+        let limit = match (gives_way, is_automatic) {
+            (true, _) => most.min(MOST_LANCZOS),
+            (false, true) => most.min(MOST_LAST_LANCZOS),
+            (false, false) => most,
+        };
         let is_doubtful = |worst: f64| gives_way && worst > DOUBTFUL;
         let seen = RefCell::new(Vec::new());
         let give_up = |worst: f64, applications: usize| {
@@ -401,7 +416,8 @@ impl Search<'_> {
     /// What other methods than Lanczos may allocate.
     fn granted(&self) -> u64 {
         let graph = self.laplacian.graph();
-        granted(graph.n_nodes(), graph.n_edges() as u64, self.wanted)
+        // The null vectors are there twice.
+        granted(graph.n_nodes(), graph.n_edges() as u64, self.wanted) + 8 * self.null.len() as u64
     }
 
     /// Whether so much may be allocated beside the graph.
@@ -423,7 +439,8 @@ impl Search<'_> {
         let limit = self.params.max_applications.saturating_sub(self.applications).min(3000);
         let found = self.largest_of(&inverse, Spectrum::Inverse, 0.0, limit, &|_| false, &|_, _| false)?;
         self.applications += found.applications;
-        Ok(Some(found.into()))
+        // The distance that it knows is one of inverses.
+        Ok(Some(Candidate { gap: None, ..found.into() }))
     }
 
     fn multigrid(&mut self) -> Result<Candidate> {
@@ -432,6 +449,7 @@ impl Search<'_> {
             tolerance: 0.25 * self.tolerance(),
             angle: self.params.angle,
             max_applications: self.params.max_applications.saturating_sub(self.applications),
+            guesses: self.guesses.get_or_init(|| guesses(self.laplacian, self.wanted + 1)),
         };
         let found = davidson::smallest(self.laplacian, &self.null, &params, self.run)?;
         self.applications += found.applications;
@@ -484,16 +502,18 @@ fn is_hopeless(seen: &[f64], tolerance: f64, applications: usize, limit: usize) 
 
 /// Rayleigh quotient and residual of each vector.
 fn measure(laplacian: &Laplacian<'_>, vectors: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let n = laplacian.degrees().len();
+    let (n, unit) = (laplacian.degrees().len(), laplacian.norm_bound());
     let mut image = vec![0.0; n];
     vectors
         .chunks_exact(n)
         .map(|vector| {
             laplacian.apply(vector, &mut image);
+            // In units of the bound, whose squares neither vanish nor overflow.
+            image.iter_mut().for_each(|image| *image /= unit);
             // Rounding may leave a null vector a hair below 0.
             let value = (dot(vector, &image) / dot(vector, vector)).max(0.0);
             image.iter_mut().zip(vector).for_each(|(image, v)| *image -= value * v);
-            (value, norm(&image) / norm(vector))
+            (unit * value, unit * (norm(&image) / norm(vector)))
         })
         .unzip()
 }
