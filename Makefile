@@ -18,7 +18,7 @@ test: $(VENV)
 test-python: wheel
 	python3 -m venv --clear $(WHEEL_VENV)
 	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl -r python/tests/requirements.txt
-	cargo build --package taugraph-cli
+	cargo build --workspace --bins
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 
 wheel: $(VENV)
