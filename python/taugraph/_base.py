@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._input import as_points, csr_parts
+from ._input import as_points, csr_parts, neighbors_of, symmetric_distances
 from ._params import for_few, graph_json, hyphened, preparation_json, to_json
 from ._run import RunArgs, running
-from .exceptions import BadDistanceError, LengthError, MemoryError, NeedsPointsError, TooFewPointsError
+from .exceptions import MemoryError, NeedsPointsError, TooFewPointsError
 
 
 class GraphEstimator(BaseEstimator):
@@ -129,39 +129,6 @@ class GraphEstimator(BaseEstimator):
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.pairwise = self._is_precomputed()
         return tags
-
-
-def symmetric_distances(distances: np.ndarray) -> np.ndarray:
-    """The same without differences of rounding; larger ones are left to be refused."""
-    if distances.shape[0] != distances.shape[1]:
-        raise LengthError(f"distances are a square matrix, but this one has the shape {distances.shape}")
-    difference = np.abs(distances - distances.T).max()
-    if 0 < difference <= 1e-10 * np.abs(distances).max():
-        return np.ascontiguousarray((distances + distances.T) / 2)
-    return distances
-
-
-def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and distances, nearest first, from a sparse matrix with as many neighbours in every row."""
-    matrix = sp.coo_array(distances)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
-    if matrix.nnz and not matrix.data.min() >= 0:
-        raise BadDistanceError("a distance is negative or not a number")
-    others = matrix.row != matrix.col
-    n = matrix.shape[0]
-    matrix = sp.csr_array((matrix.data[others], (matrix.row[others], matrix.col[others])), shape=(n, n))
-    counts = np.diff(matrix.indptr)
-    if len(set(counts.tolist())) != 1 or counts[0] == 0:
-        raise ValueError(
-            "a sparse matrix of distances must have as many neighbours in every row; make it with "
-            'taugraph.knn_graph(X, mode="distance") or sklearn.neighbors.kneighbors_graph'
-        )
-    k = int(counts[0])
-    ids = matrix.indices.reshape(-1, k).astype(np.uint32)
-    values = matrix.data.reshape(-1, k)
-    order = np.lexsort((ids, values), axis=1)
-    return np.ascontiguousarray(np.take_along_axis(ids, order, 1)), np.ascontiguousarray(np.take_along_axis(values, order, 1))
 
 
 def knows_points(estimator: Any) -> bool:

@@ -11,41 +11,32 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._params import to_json, whole
+from ._params import hyphened, preparation_json, to_json, whole
 from ._run import running
-from .exceptions import ParameterError
+from .exceptions import ParameterError, TooFewPointsError
 
 BASELINES = ("nearest-neighbors", "mutual-neighbors", "rbf", "path-based", "robust-path-based")
 """Graphs of :class:`SpectralClustering` that know nothing of quantiles."""
-
-
-def scaled(X: np.ndarray, standardize: str) -> np.ndarray:
-    """Columns as the other graphs have them."""
-    if standardize in ("auto", "zscore"):
-        deviation = X.std(axis=0)
-        return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1))
-    if standardize == "none":
-        return X
-    raise ValueError(f"standardize = {standardize!r}: baselines know auto, zscore and none")
 
 
 def baseline_parts(estimator: Any, X: Any, run: Any) -> tuple[Any, np.ndarray]:
     """A baseline's graph over the distinct points, and the distinct point of each row."""
     if sp.issparse(X):
         raise TypeError("baselines need dense points, not a sparse matrix")
-    if np.isnan(X).any():
-        raise ValueError("Input X contains NaN: baselines fill no missing cells")
-    kind = estimator.affinity.replace("_", "-")
-    unused = ("pca", "estimator", "taus", "threshold", "search", "recall", "link_components", "graph_params")
+    unused = ("estimator", "taus", "threshold", "search", "recall", "link_components", "graph_params")
     given = [name for name in unused if getattr(estimator, name) is not None]
     if given:
         raise ParameterError(f"{given[0]} has no effect on affinity={estimator.affinity!r}")
-    points = scaled(X, estimator.standardize)
-    if estimator.n_neighbors is None:
-        k = max(min(10, len(np.unique(points, axis=0)) - 1), 1)
-    else:
-        k = whole("n_neighbors", estimator.n_neighbors, 1)
-    return _core.baseline_graph(points, to_json(estimator.metric), kind, k, None, run)
+    preparation = preparation_json(estimator.standardize, estimator.missing, estimator.pca, is_sparse=False)
+    k = 10 if estimator.n_neighbors is None else whole("n_neighbors", estimator.n_neighbors, 1)
+    metric, kind = to_json(estimator.metric), hyphened(estimator.affinity)
+    try:
+        return _core.baseline_graph(X, preparation, metric, kind, k, run)
+    except TooFewPointsError as error:
+        # Only what was not asked for is made smaller.
+        if estimator.n_neighbors is not None or error.distinct < 2:
+            raise
+        return _core.baseline_graph(X, preparation, metric, kind, error.distinct - 1, run)
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
@@ -116,6 +107,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         tried = [k for k in self.clusters if k < len(np.unique(X, axis=0))] or [1]
         with running(self.random_state, self.n_jobs, self.verbose, self.memory_limit) as run:
             n_clusters = None if self.n_clusters is None else whole("n_clusters", self.n_clusters, 1)
-            found = _core.consensus(scaled(X, "zscore"), tried, whole("repeats", self.repeats, 1), n_clusters, run)
+            found = _core.consensus(X, tried, whole("repeats", self.repeats, 1), n_clusters, run)
         self.labels_, self.n_rounds_, self.is_clear_ = found
         return self

@@ -14,8 +14,8 @@ from . import _core
 from ._base import GraphEstimator, warn_of_eigenpairs, warn_of_training
 from ._baselines import BASELINES, baseline_parts
 from ._input import as_graph
-from ._params import PRESETS, cluster_json, hyphened, whole
-from .exceptions import NeedsPointsError, ParameterError
+from ._params import cluster_json, hyphened, preset_name, whole
+from .exceptions import NeedsPointsError
 
 
 def _knows_points(estimator: SpectralClustering) -> bool:
@@ -145,7 +145,6 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._is_baseline()
-        tags.input_tags.allow_nan = tags.input_tags.allow_nan and not self._is_baseline()
         return tags
 
     def fit(self, X: Any, y: Any = None) -> SpectralClustering:
@@ -175,7 +174,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         stability: tuple[Any, Any] = (None, None)
         given = self.affinity == "precomputed" or self._is_baseline()
         if not given:
-            preset = self._preset()
+            preset = preset_name(self.affinity, *BASELINES, "precomputed")
         with self._run() as run:
             if given:
                 if draws:
@@ -198,13 +197,6 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
             warn_of_training(json.loads(graph.diagnostics()))
             self._keep_model(graph, X, clusters=found)
         return self
-
-    def _preset(self) -> str:
-        name = hyphened(self.affinity)
-        if name not in PRESETS:
-            known = ", ".join([*PRESETS, *BASELINES, "precomputed"])
-            raise ParameterError(f"affinity = {self.affinity!r}: must be one of {known}")
-        return name
 
     def _clusters_of_given(self, X: Any, params: str, run: Any) -> tuple[Any, np.ndarray, Any]:
         """Clusters of a matrix of weights, or of a baseline's graph over the distinct points."""

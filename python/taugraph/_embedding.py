@@ -124,7 +124,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Graph
                 found = _core.embed_graph(parts, n_columns, laplacian, rows, run)
                 self._model, self._make_model = None, None
             else:
-                graph = self._graph_of(X, preset_name(self.affinity), run)
+                graph = self._graph_of(X, preset_name(self.affinity, "precomputed"), run)
                 found = graph.embed(n_columns, laplacian, rows, run)
                 warn_of_training(json.loads(graph.diagnostics()))
                 self._keep_model(graph, X, embedding=found)

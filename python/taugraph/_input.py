@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from .exceptions import LengthError, NotSymmetricError
+from .exceptions import BadDistanceError, LengthError, NotSymmetricError
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -102,6 +102,39 @@ def as_graph(graph: Any, tolerance: float = 1e-10) -> tuple[Csr, int]:
     if difference.nnz and difference.max() > 0:
         matrix = ((matrix + transposed) / 2).tocsr()
     return csr_parts(matrix), matrix.shape[0]
+
+
+def symmetric_distances(distances: np.ndarray) -> np.ndarray:
+    """The same without differences of rounding; larger ones are left to be refused."""
+    if distances.shape[0] != distances.shape[1]:
+        raise LengthError(f"distances are a square matrix, but this one has the shape {distances.shape}")
+    difference = np.abs(distances - distances.T).max()
+    if 0 < difference <= 1e-10 * np.abs(distances).max():
+        return np.ascontiguousarray((distances + distances.T) / 2)
+    return distances
+
+
+def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and distances, nearest first, from a sparse matrix with as many neighbours in every row."""
+    matrix = sp.coo_array(distances)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
+    if matrix.nnz and not matrix.data.min() >= 0:
+        raise BadDistanceError("a distance is negative or not a number")
+    others = matrix.row != matrix.col
+    n = matrix.shape[0]
+    matrix = sp.csr_array((matrix.data[others], (matrix.row[others], matrix.col[others])), shape=(n, n))
+    counts = np.diff(matrix.indptr)
+    if len(set(counts.tolist())) != 1 or counts[0] == 0:
+        raise ValueError(
+            "a sparse matrix of distances must have as many neighbours in every row; make it with "
+            'taugraph.knn_graph(X, mode="distance") or sklearn.neighbors.kneighbors_graph'
+        )
+    k = int(counts[0])
+    ids = matrix.indices.reshape(-1, k).astype(np.uint32)
+    values = matrix.data.reshape(-1, k)
+    order = np.lexsort((ids, values), axis=1)
+    return np.ascontiguousarray(np.take_along_axis(ids, order, 1)), np.ascontiguousarray(np.take_along_axis(values, order, 1))
 
 
 def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:

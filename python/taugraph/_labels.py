@@ -173,7 +173,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
                 found = _core.propagate_graph(parts, encoded, len(self.classes_), params, run)
                 self._model, self._make_model = None, None
             else:
-                graph = self._graph_of(X, preset_name(self.affinity), run)
+                graph = self._graph_of(X, preset_name(self.affinity, "precomputed"), run)
                 found = graph.propagate(encoded, len(self.classes_), params, run)
                 warn_of_training(json.loads(graph.diagnostics()))
                 self._keep_model(graph, X, classes=found)

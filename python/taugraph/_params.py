@@ -16,11 +16,11 @@ PRESETS: dict[str, dict[str, Any]] = {name: json.loads(text) for name, text in _
 _PREPARATION, _CLUSTER, _PROPAGATE = (json.loads(text) for text in _core.defaults())
 
 
-def preset_name(name: str) -> str:
-    """The name with hyphens."""
+def preset_name(name: str, *others: str) -> str:
+    """The name with hyphens; ``others`` would have been understood beside the presets."""
     found = hyphened(name)
     if found not in PRESETS:
-        raise ParameterError(f"{name!r} is no graph: must be one of {', '.join(PRESETS)}")
+        raise ParameterError(f"{name!r} is no graph: must be one of {', '.join([*PRESETS, *others])}")
     return found
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._base import neighbors_of, warn_of_eigenpairs
+from ._base import warn_of_eigenpairs
 from ._graph import RobustGraph
-from ._input import as_graph, as_table, decoded_labels, encoded_labels
+from ._input import as_graph, as_table, decoded_labels, encoded_labels, neighbors_of
 from ._params import cluster_json, graph_json, in_order, propagate_json, to_json, whole
 from ._run import running
 

@@ -18,7 +18,7 @@ import taugraph
     [
         taugraph.RobustGraph(),
         taugraph.SpectralClustering(),
-        taugraph.SpectralClustering(affinity="nearest_neighbors", n_clusters=3, missing="error"),
+        taugraph.SpectralClustering(affinity="nearest_neighbors", n_clusters=3),
         taugraph.LabelPropagation(),
         taugraph.LabelPropagation(rule="poisson"),
         taugraph.SpectralEmbedding(),

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.decomposition import PCA
 
 import taugraph
 
@@ -128,6 +129,25 @@ def test_neighbourhoods_shrink_only_if_they_were_not_asked_for(blobs):
     filled = np.column_stack([np.repeat([0.0, 1, 2, 3], 10), np.where(np.arange(40) % 2, np.nan, 5.0)])
     assert len(set(taugraph.SpectralClustering(2).fit_predict(filled))) == 2
     assert len(set(taugraph.SpectralClustering(2, affinity="nearest_neighbors").fit_predict(filled[:, :1]))) == 2
+
+
+def test_baselines_prepare_their_points_as_the_robust_graph_does(blobs):
+    """Scaled, filled and rotated columns: by hand before, or by the estimator."""
+    X, _ = blobs
+    gaps = X.copy()
+    gaps[::7, 1] = np.nan
+    filled = np.where(np.isnan(gaps), np.nanmedian(gaps, axis=0), gaps)
+    scaled = (filled - filled.mean(axis=0)) / filled.std(axis=0)
+    rotated = PCA(2, svd_solver="full").fit_transform(scaled)
+
+    def labels(points, **params):
+        return taugraph.SpectralClustering(3, affinity="nearest_neighbors", **params).fit_predict(points)
+
+    assert (labels(gaps) == labels(scaled, standardize="none")).all()
+    assert (labels(gaps, pca=2) == labels(rotated, standardize="none")).all()
+    with pytest.raises(ValueError, match="NaN"):
+        labels(gaps, missing="error")
+
 
 
 def test_numbers_of_every_kind(blobs):

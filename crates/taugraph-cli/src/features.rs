@@ -109,7 +109,7 @@ fn peak_of_preparation(n: usize, d: usize, params: &PreparationParams, on_disk: 
 fn peak_of_graph(n: usize, d: usize, settings: &Settings, on_disk: bool) -> (&'static str, u64) {
     let graph = robust::memory_estimate(n, prepared_row(d, settings, on_disk), &settings.graph);
     let preparation = peak_of_preparation(n, d, &settings.preparation(), on_disk);
-    MemoryEstimate { stages: vec![preparation, graph.peak()], at_most: 0 }.peak()
+    MemoryEstimate::of(vec![preparation, graph.peak()]).peak()
 }
 
 /// A row of `d` features after its preparation. Principal components are in memory in any case.

@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use taugraph::cluster::{ClusterParams, Clustering, spectral_clustering};
+use taugraph::graph::SparseGraph;
 use taugraph::points::Duplicates;
 use taugraph::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
 
@@ -84,6 +85,38 @@ fn coordinates<'py>(
     table(py, rows.copied().collect(), embedding.n_columns)
 }
 
+impl PyClustering {
+    /// Clusters of a graph whose nodes stand for rows.
+    pub fn new(
+        py: Python<'_>,
+        graph: &SparseGraph,
+        duplicates: &Duplicates,
+        params: &str,
+        run_args: &RunArgs,
+    ) -> PyResult<Self> {
+        let params = parse(py, "cluster", params)?;
+        let clustering = run(py, run_args, |run| spectral_clustering(graph, &params, run))?;
+        Ok(Self { clustering, params, duplicates: duplicates.clone() })
+    }
+}
+
+impl PyEmbedding {
+    /// An embedding of such a graph; the names are those of the Laplacian and of what becomes of the rows.
+    pub fn new(
+        py: Python<'_>,
+        graph: &SparseGraph,
+        duplicates: &Duplicates,
+        n_columns: usize,
+        (laplacian, rows): (&str, &str),
+        run_args: &RunArgs,
+    ) -> PyResult<Self> {
+        let (kind, rows) = (parse(py, "laplacian", laplacian)?, parse(py, "rows", rows)?);
+        let eigen = EigenParams::default();
+        let embedding = run(py, run_args, |run| embed(graph, kind, n_columns, rows, &eigen, run))?;
+        Ok(Self { embedding, kind, rows, duplicates: duplicates.clone() })
+    }
+}
+
 /// Clusters of a graph.
 #[pyfunction]
 pub fn cluster_graph(
@@ -92,10 +125,8 @@ pub fn cluster_graph(
     params: &str,
     run_args: RunArgs,
 ) -> PyResult<PyClustering> {
-    let params = parse(py, "cluster", params)?;
     let graph = graph_of(py, &graph)?;
-    let clustering = run(py, &run_args, |run| spectral_clustering(&graph, &params, run))?;
-    Ok(PyClustering { clustering, params, duplicates: Duplicates::none(graph.n_nodes()) })
+    PyClustering::new(py, &graph, &Duplicates::none(graph.n_nodes()), params, &run_args)
 }
 
 /// An embedding of a graph.
@@ -108,10 +139,7 @@ pub fn embed_graph(
     rows: &str,
     run_args: RunArgs,
 ) -> PyResult<PyEmbedding> {
-    let kind = parse(py, "laplacian", laplacian)?;
-    let rows = parse(py, "rows", rows)?;
     let graph = graph_of(py, &graph)?;
-    let eigen = EigenParams::default();
-    let embedding = run(py, &run_args, |run| embed(&graph, kind, n_columns, rows, &eigen, run))?;
-    Ok(PyEmbedding { embedding, kind, rows, duplicates: Duplicates::none(graph.n_nodes()) })
+    let duplicates = Duplicates::none(graph.n_nodes());
+    PyEmbedding::new(py, &graph, &duplicates, n_columns, (laplacian, rows), &run_args)
 }

@@ -1,43 +1,46 @@
 //! The robust graph of points, distances or neighbours, and what is made from it.
 
-use std::sync::Arc;
-
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
-use taugraph::cluster::{Clustering, StabilityParams, spectral_clustering, stability};
+use taugraph::cluster::{ClusterParams, Clustering, StabilityParams, stability};
 use taugraph::distance::{DistanceMatrix, Metric};
+use taugraph::error::Result;
 use taugraph::model::Model;
 use taugraph::neighbors::{NeighborGraph, Space};
 use taugraph::params::{CheckedGraphParams, GraphParams};
-use taugraph::points::{PreparationParams, PreparationRule, SparsePoints, prepare, prepare_sparse};
-use taugraph::propagate::{Examples, PropagateParams, Propagation, propagate};
+use taugraph::points::{Points, PreparationParams, PreparationRule, SparsePoints, prepare, prepare_sparse};
+use taugraph::progress::Run;
+use taugraph::propagate::Propagation;
 use taugraph::robust::{RobustGraph, robust_graph};
-use taugraph::spectral::{EigenParams, EmbeddingRows, LaplacianKind, embed};
 
 use crate::arrays::{Csr, CsrInput, csr_of_graph, parts_of, table};
 use crate::clusters::{PyClustering, PyEmbedding};
 use crate::errors::{checked, parse};
-use crate::labels::{PyPropagation, examples_of};
+use crate::labels::PyPropagation;
 use crate::model::PyModel;
 use crate::running::{RunArgs, aside, run};
 
 /// A robust graph with the points that it was made from.
 #[pyclass(frozen, name = "RobustGraph", module = "taugraph._core")]
 pub struct PyRobustGraph {
-    graph: Arc<RobustGraph>,
+    graph: RobustGraph,
     params: CheckedGraphParams,
-    space: Space,
-    rule: Option<PreparationRule>,
-    preparation: serde_json::Value,
+    prepared: Prepared,
 }
 
-/// Graph and what was prepared, without Python.
-struct Made {
+/// What a graph is made of, and how the points of new rows follow.
+struct Prepared {
     space: Space,
-    graph: RobustGraph,
     rule: Option<PreparationRule>,
-    preparation: serde_json::Value,
+    report: serde_json::Value,
+}
+
+impl Prepared {
+    /// Points, distances or neighbours that are taken as they are.
+    fn as_it_is(space: Space) -> Self {
+        Self { space, rule: None, report: json!({}) }
+    }
 }
 
 #[pymethods]
@@ -54,23 +57,19 @@ impl PyRobustGraph {
     ) -> PyResult<Self> {
         let (metric, preparation): (Metric, PreparationParams) =
             (parse(py, "metric", metric)?, parse(py, "preparation", preparation)?);
-        let params = checked_params(py, params)?;
         let (values, n_columns) = (points.as_slice()?, points.shape()[1]);
-        let made = run(py, &run_args, |run| {
+        Self::new(py, params, &run_args, |run| {
             run.stage("prepare", None)?;
             let prepared = prepare(values, n_columns, &preparation, run)?;
             let rule = Some(prepared.rule());
-            let preparation = json!({
+            let report = json!({
                 "constant_columns": prepared.constant_columns,
                 "empty_columns": prepared.empty_columns,
                 "imputed_cells": prepared.n_imputed(),
                 "pca_share": prepared.pca.as_ref().map(|pca| pca.explained()),
             });
-            let space = Space::from_points(prepared.points, metric)?;
-            let graph = robust_graph(&space, &params, run)?;
-            Ok(Made { space, graph, rule, preparation })
-        })?;
-        Ok(Self::new(made, params))
+            Ok(Prepared { space: Space::from_points(prepared.points, metric)?, rule, report })
+        })
     }
 
     /// From points in compressed rows.
@@ -86,16 +85,11 @@ impl PyRobustGraph {
     ) -> PyResult<Self> {
         let (metric, preparation): (Metric, PreparationParams) =
             (parse(py, "metric", metric)?, parse(py, "preparation", preparation)?);
-        let params = checked_params(py, params)?;
         let (offsets, columns, values) = parts_of(&points)?;
-        let made = run(py, &run_args, |run| {
-            let points =
-                prepare_sparse(SparsePoints::new(n_columns, offsets, columns, values)?, &preparation)?;
-            let space = Space::from_sparse(points, metric)?;
-            let graph = robust_graph(&space, &params, run)?;
-            Ok(Made { space, graph, rule: None, preparation: json!({}) })
-        })?;
-        Ok(Self::new(made, params))
+        Self::new(py, params, &run_args, |_| {
+            let points = SparsePoints::new(n_columns, offsets, columns, values)?;
+            Ok(Prepared::as_it_is(Space::from_sparse(prepare_sparse(points, &preparation)?, metric)?))
+        })
     }
 
     /// From distances between all pairs.
@@ -106,14 +100,10 @@ impl PyRobustGraph {
         params: &str,
         run_args: RunArgs,
     ) -> PyResult<Self> {
-        let params = checked_params(py, params)?;
         let (values, n) = (distances.as_slice()?, distances.shape()[0]);
-        let made = run(py, &run_args, |run| {
-            let space = Space::Distances(DistanceMatrix::new(values.to_vec(), n)?);
-            let graph = robust_graph(&space, &params, run)?;
-            Ok(Made { space, graph, rule: None, preparation: json!({}) })
-        })?;
-        Ok(Self::new(made, params))
+        Self::new(py, params, &run_args, |_| {
+            Ok(Prepared::as_it_is(Space::Distances(DistanceMatrix::new(values.to_vec(), n)?)))
+        })
     }
 
     /// From the nearest neighbours of every point, nearest first.
@@ -125,15 +115,11 @@ impl PyRobustGraph {
         params: &str,
         run_args: RunArgs,
     ) -> PyResult<Self> {
-        let params = checked_params(py, params)?;
         let (n, k) = (ids.shape()[0], ids.shape()[1]);
         let (ids, distances) = (ids.as_slice()?.to_vec(), distances.as_slice()?.to_vec());
-        let made = run(py, &run_args, |run| {
-            let space = Space::Neighbors(NeighborGraph::new(n, k, ids, distances)?);
-            let graph = robust_graph(&space, &params, run)?;
-            Ok(Made { space, graph, rule: None, preparation: json!({}) })
-        })?;
-        Ok(Self::new(made, params))
+        Self::new(py, params, &run_args, |_| {
+            Ok(Prepared::as_it_is(Space::Neighbors(NeighborGraph::new(n, k, ids, distances)?)))
+        })
     }
 
     /// Weights between all rows.
@@ -178,15 +164,6 @@ impl PyRobustGraph {
         self.graph.stochastic.decay().to_vec()
     }
 
-    /// The distinct point of each row, and the first row of each distinct point.
-    fn nodes<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>) {
-        let duplicates = &self.graph.duplicates;
-        (
-            duplicates.node_of_row().to_vec().into_pyarray(py),
-            duplicates.row_of_node().to_vec().into_pyarray(py),
-        )
-    }
-
     /// What else there is to know, as JSON.
     fn diagnostics(&self) -> String {
         let graph = &self.graph;
@@ -204,16 +181,14 @@ impl PyRobustGraph {
             "crossing_rate": graph.crossing_rate,
             "search": graph.search,
             "training": training.collect::<Vec<_>>(),
-            "preparation": self.preparation,
+            "preparation": self.prepared.report,
         })
         .to_string()
     }
 
     /// Clusters of the graph.
     fn cluster(&self, py: Python<'_>, params: &str, run_args: RunArgs) -> PyResult<PyClustering> {
-        let params = parse(py, "cluster", params)?;
-        let clustering = run(py, &run_args, |run| spectral_clustering(&self.graph.graph, &params, run))?;
-        Ok(PyClustering { clustering, params, duplicates: self.graph.duplicates.clone() })
+        PyClustering::new(py, &self.graph.graph, &self.graph.duplicates, params, &run_args)
     }
 
     /// Stability of clusters over drawn graphs: overall, of each draw, of each row.
@@ -241,12 +216,8 @@ impl PyRobustGraph {
         rows: &str,
         run_args: RunArgs,
     ) -> PyResult<PyEmbedding> {
-        let kind: LaplacianKind = parse(py, "laplacian", laplacian)?;
-        let rows: EmbeddingRows = parse(py, "rows", rows)?;
-        let eigen = EigenParams::default();
-        let embedding =
-            run(py, &run_args, |run| embed(&self.graph.graph, kind, n_columns, rows, &eigen, run))?;
-        Ok(PyEmbedding { embedding, kind, rows, duplicates: self.graph.duplicates.clone() })
+        let (graph, duplicates) = (&self.graph.graph, &self.graph.duplicates);
+        PyEmbedding::new(py, graph, duplicates, n_columns, (laplacian, rows), &run_args)
     }
 
     /// Labels from examples: a class for each row, −1 where there is none.
@@ -258,13 +229,8 @@ impl PyRobustGraph {
         params: &str,
         run_args: RunArgs,
     ) -> PyResult<PyPropagation> {
-        let params: PropagateParams = parse(py, "propagate", params)?;
-        let given = examples_of(py, labels.as_slice()?)?;
-        let duplicates = &self.graph.duplicates;
-        let (examples, n_conflicts) = checked(py, Examples::of_rows(&given, n_classes, duplicates))?;
-        let propagation = run(py, &run_args, |run| propagate(&self.graph.graph, &examples, &params, run))?;
-        let rows = propagation.of_rows(&given, duplicates, params.hold);
-        Ok(PyPropagation { propagation, rows, n_conflicts, n_classes })
+        let (graph, duplicates) = (&self.graph.graph, &self.graph.duplicates);
+        PyPropagation::new(py, graph, duplicates, &labels, n_classes, params, &run_args)
     }
 
     /// What places new points: into the graph, and into clusters, an embedding or classes if they are given.
@@ -289,16 +255,24 @@ impl PyRobustGraph {
     }
 }
 
-type ModelParts<'a> = (
-    Option<(&'a Clustering, &'a taugraph::cluster::ClusterParams)>,
-    Option<&'a PyEmbedding>,
-    Option<&'a Propagation>,
-);
+type ModelParts<'a> =
+    (Option<(&'a Clustering, &'a ClusterParams)>, Option<&'a PyEmbedding>, Option<&'a Propagation>);
 
 impl PyRobustGraph {
-    fn new(made: Made, params: CheckedGraphParams) -> Self {
-        let Made { space, graph, rule, preparation } = made;
-        Self { graph: Arc::new(graph), params, space, rule, preparation }
+    /// The graph of what `prepare` gives.
+    fn new(
+        py: Python<'_>,
+        params: &str,
+        run_args: &RunArgs,
+        prepare: impl FnOnce(&Run<'_>) -> Result<Prepared> + Send,
+    ) -> PyResult<Self> {
+        let params = checked_params(py, params)?;
+        let (prepared, graph) = run(py, run_args, |run| {
+            let prepared = prepare(run)?;
+            let graph = robust_graph(&prepared.space, &params, run)?;
+            Ok((prepared, graph))
+        })?;
+        Ok(Self { graph, params, prepared })
     }
 
     /// `values` stand for sparse points, which models do not have.
@@ -307,16 +281,16 @@ impl PyRobustGraph {
         (clusters, embedding, classes): ModelParts<'_>,
         values: Option<&[f64]>,
         n_columns: usize,
-    ) -> taugraph::error::Result<Model> {
-        let mut model = match (values, &self.space) {
+    ) -> Result<Model> {
+        let mut model = match (values, &self.prepared.space) {
             (Some(values), Space::Sparse(sparse)) => {
-                let points = taugraph::points::Points::new(values.to_vec(), n_columns)?;
+                let points = Points::new(values.to_vec(), n_columns)?;
                 let space = Space::from_points(points, sparse.metric())?;
                 Model::new(&space, &self.graph, &self.params)?
             }
-            _ => Model::new(&self.space, &self.graph, &self.params)?,
+            _ => Model::new(&self.prepared.space, &self.graph, &self.params)?,
         };
-        if let Some(rule) = &self.rule {
+        if let Some(rule) = &self.prepared.rule {
             model = model.with_rule(rule.clone())?;
         }
         if let Some((clustering, params)) = clusters {

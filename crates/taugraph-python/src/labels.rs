@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use taugraph::graph::SparseGraph;
 use taugraph::points::Duplicates;
 use taugraph::propagate::{Examples, PropagateParams, Propagation, RowLabels, propagate};
 
@@ -41,13 +42,32 @@ impl PyPropagation {
     }
 }
 
-/// Classes as the library has them, from those of Python.
-pub fn examples_of(_py: Python<'_>, labels: &[i64]) -> PyResult<Vec<Option<u32>>> {
-    let class = |&label: &i64| match label {
+impl PyPropagation {
+    /// Labels on a graph whose nodes stand for rows; −1 where a row has none.
+    pub fn new(
+        py: Python<'_>,
+        graph: &SparseGraph,
+        duplicates: &Duplicates,
+        labels: &PyReadonlyArray1<'_, i64>,
+        n_classes: usize,
+        params: &str,
+        run_args: &RunArgs,
+    ) -> PyResult<Self> {
+        let params: PropagateParams = parse(py, "propagate", params)?;
+        let given = labels.as_slice()?.iter().map(class_of).collect::<PyResult<Vec<_>>>()?;
+        let (examples, n_conflicts) = checked(py, Examples::of_rows(&given, n_classes, duplicates))?;
+        let propagation = run(py, run_args, |run| propagate(graph, &examples, &params, run))?;
+        let rows = propagation.of_rows(&given, duplicates, params.hold);
+        Ok(Self { propagation, rows, n_conflicts, n_classes })
+    }
+}
+
+/// A class as the library has it.
+fn class_of(&label: &i64) -> PyResult<Option<u32>> {
+    match label {
         -1 => Ok(None),
         label => u32::try_from(label).map(Some).map_err(|_| PyValueError::new_err("a class is out of range")),
-    };
-    labels.iter().map(class).collect()
+    }
 }
 
 /// Labels on a graph.
@@ -60,12 +80,6 @@ pub fn propagate_graph(
     params: &str,
     run_args: RunArgs,
 ) -> PyResult<PyPropagation> {
-    let params: PropagateParams = parse(py, "propagate", params)?;
     let graph = graph_of(py, &graph)?;
-    let given = examples_of(py, labels.as_slice()?)?;
-    let duplicates = Duplicates::none(graph.n_nodes());
-    let (examples, n_conflicts) = checked(py, Examples::of_rows(&given, n_classes, &duplicates))?;
-    let propagation = run(py, &run_args, |run| propagate(&graph, &examples, &params, run))?;
-    let rows = propagation.of_rows(&given, &duplicates, params.hold);
-    Ok(PyPropagation { propagation, rows, n_conflicts, n_classes })
+    PyPropagation::new(py, &graph, &Duplicates::none(graph.n_nodes()), &labels, n_classes, params, &run_args)
 }

@@ -124,16 +124,6 @@ impl PyPlacement {
         with_gaps(&self.placement.same_as.iter().map(row).collect::<Vec<_>>()).into_pyarray(py)
     }
 
-    /// Robust local scale of each point.
-    fn scales<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.placement.scales.clone().into_pyarray(py)
-    }
-
-    /// Whether a point is farther from everything known than known points are from each other.
-    fn far<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        self.placement.far.clone().into_pyarray(py)
-    }
-
     /// Cluster and margin of each point.
     fn clusters<'py>(
         &self,

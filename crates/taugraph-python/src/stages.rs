@@ -2,23 +2,25 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use taugraph::affinity::Similarities;
 use taugraph::baselines::{
-    BaselineGraph, ConsensusParams, Gamma, NeighborWeights, PathBasedParams, PathWeights,
-    consensus_clustering, neighbor_graph, path_based_graph, rbf_graph,
+    ConsensusParams, Gamma, NeighborWeights, PathBasedParams, PathWeights, consensus_clustering,
+    neighbor_graph, path_based_graph, rbf_graph,
 };
 use taugraph::cluster::ClusterParams;
 use taugraph::distance::Metric;
-use taugraph::edges::{Edges, Symmetrize};
+use taugraph::edges::Symmetrize;
+use taugraph::error::Result;
 use taugraph::generators::{SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs};
 use taugraph::metrics;
 use taugraph::neighbors::{NeighborGraph, SearchParams, Space, search_neighbors};
-use taugraph::params::{CandidatePairs, GraphParams, Preset};
-use taugraph::points::{Points, PreparationParams};
+use taugraph::params::{GraphParams, Preset};
+use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::progress::Run;
 use taugraph::propagate::PropagateParams;
 use taugraph::quantile::{
     AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Overlap,
 };
+use taugraph::robust::conditional_quantiles;
 use taugraph::scale::{FirstScale, first_scales};
 
 use crate::arrays::{Csr, csr_of_graph, table};
@@ -69,26 +71,14 @@ pub fn quantiles<'py>(
     let params: GraphParams = parse(py, "graph", params)?;
     let params = checked(py, params.check())?;
     let points = points_of(py, &points)?;
-    let (ends, similarities, found) = run(py, &run_args, |run| {
-        let space = Space::from_points(points, metric)?;
-        let (space, duplicates) = space.distinct(run)?;
-        let (neighbors, _) = search_neighbors(&space, params.n_neighbors(), &params.search, run)?;
-        let scales = first_scales(&neighbors, &params.first_scale, params.scale_floor)?;
-        let edges = match params.candidates {
-            CandidatePairs::All => Edges::all_pairs(space.len()),
-            CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
-        };
-        let distances: Vec<f64> = edges.iter().map(|(i, j)| space.distance(i as usize, j as usize)).collect();
-        let similarities =
-            Similarities::new(&space, &neighbors, &scales, params.affinity, &edges, &distances);
-        let found = params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run)?;
-        let rows = duplicates.row_of_node();
-        let ends: Vec<u32> = edges.iter().flat_map(|(i, j)| [rows[i as usize], rows[j as usize]]).collect();
-        Ok((ends, similarities.values().to_vec(), found))
-    })?;
-    let n_taus = found.taus.len();
-    let reconstructions = found.reconstructions.map(|values| table(py, values, n_taus)).transpose()?;
-    Ok((table(py, ends, 2)?, similarities.into_pyarray(py), reconstructions))
+    let found =
+        run(py, &run_args, |run| conditional_quantiles(&Space::from_points(points, metric)?, &params, run))?;
+    let rows = found.duplicates.row_of_node();
+    let ends = found.edges.iter().flat_map(|(i, j)| [rows[i as usize], rows[j as usize]]).collect();
+    let n_taus = found.quantiles.taus.len();
+    let reconstructions = found.quantiles.reconstructions;
+    let reconstructions = reconstructions.map(|values| table(py, values, n_taus)).transpose()?;
+    Ok((table(py, ends, 2)?, found.similarities.into_pyarray(py), reconstructions))
 }
 
 /// Parameters of preparation, clustering and propagation that are used if none are given, as JSON.
@@ -147,9 +137,10 @@ fn points_of(py: Python<'_>, points: &PyReadonlyArray2<'_, f64>) -> PyResult<Poi
     checked(py, Points::new(points.as_slice()?.to_vec(), points.shape()[1]))
 }
 
-fn baseline_of<'py>(py: Python<'py>, found: &BaselineGraph) -> (Csr<'py>, Bound<'py, PyArray1<u32>>) {
-    let nodes = found.duplicates.node_of_row().to_vec().into_pyarray(py);
-    (csr_of_graph(py, &found.graph), nodes)
+/// Points prepared as those of the robust graph are.
+fn prepared(values: &[f64], n_columns: usize, params: &PreparationParams, run: &Run<'_>) -> Result<Points> {
+    run.stage("prepare", None)?;
+    Ok(prepare(values, n_columns, params, run)?.points)
 }
 
 /// A baseline's graph over the distinct points, and the distinct point of each row.
@@ -157,27 +148,28 @@ fn baseline_of<'py>(py: Python<'py>, found: &BaselineGraph) -> (Csr<'py>, Bound<
 pub fn baseline_graph<'py>(
     py: Python<'py>,
     points: PyReadonlyArray2<'py, f64>,
+    preparation: &str,
     metric: &str,
     kind: &str,
     k: usize,
-    number: Option<f64>,
     run_args: RunArgs,
 ) -> PyResult<(Csr<'py>, Bound<'py, PyArray1<u32>>)> {
-    let metric: Metric = parse(py, "metric", metric)?;
-    let points = points_of(py, &points)?;
-    let kind = kind.to_string();
+    let (metric, preparation): (Metric, PreparationParams) =
+        (parse(py, "metric", metric)?, parse(py, "preparation", preparation)?);
+    let (values, n_columns) = (points.as_slice()?, points.shape()[1]);
     let found = run(py, &run_args, |run| {
-        let space = Space::from_points(points, metric)?;
-        let path_based = |weights| PathBasedParams { weights, scale: number, neighbors: k };
-        match kind.as_str() {
+        let space = Space::from_points(prepared(values, n_columns, &preparation, run)?, metric)?;
+        let path_based = |weights| PathBasedParams { weights, neighbors: k, ..PathBasedParams::default() };
+        match kind {
             "nearest-neighbors" => neighbor_graph(&space, k, Symmetrize::Union, NeighborWeights::One, run),
             "mutual-neighbors" => neighbor_graph(&space, k, Symmetrize::Mutual, NeighborWeights::One, run),
-            "rbf" => rbf_graph(&space, number.map_or(Gamma::MedianDistance, Gamma::Given), run),
+            "rbf" => rbf_graph(&space, Gamma::default(), run),
             "path-based" => path_based_graph(&space, &path_based(PathWeights::Plain), run),
             _ => path_based_graph(&space, &path_based(PathWeights::Robust), run),
         }
     })?;
-    Ok(baseline_of(py, &found))
+    let nodes = found.duplicates.node_of_row().to_vec().into_pyarray(py);
+    Ok((csr_of_graph(py, &found.graph), nodes))
 }
 
 /// Consensus clustering: labels, rounds, and whether the end was clear.
@@ -190,9 +182,12 @@ pub fn consensus<'py>(
     n_clusters: Option<usize>,
     run_args: RunArgs,
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize, bool)> {
-    let points = points_of(py, &points)?;
+    let (values, n_columns) = (points.as_slice()?, points.shape()[1]);
     let params = ConsensusParams { clusters, repeats, n_clusters, ..ConsensusParams::default() };
-    let found = run(py, &run_args, |run| consensus_clustering(&points, &params, run))?;
+    let found = run(py, &run_args, |run| {
+        let points = prepared(values, n_columns, &PreparationParams::default(), run)?;
+        consensus_clustering(&points, &params, run)
+    })?;
     let labels: Vec<i64> = found.labels.iter().map(|&label| i64::from(label)).collect();
     Ok((labels.into_pyarray(py), found.rounds, found.is_clear))
 }

@@ -61,6 +61,11 @@ impl<'a> Similarities<'a> {
         Self { space, neighbors, inverse_scales, kind, edges, values }
     }
 
+    /// The similarity of each candidate edge, nothing else kept.
+    pub(crate) fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
     /// The candidate edges.
     pub fn edges(&self) -> &'a Edges {
         self.edges

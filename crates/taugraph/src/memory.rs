@@ -88,7 +88,7 @@ pub struct MemoryEstimate {
 
 impl MemoryEstimate {
     /// Stages that take what they need.
-    pub(crate) fn of(stages: Vec<(&'static str, u64)>) -> Self {
+    pub fn of(stages: Vec<(&'static str, u64)>) -> Self {
         Self { stages, at_most: 0 }
     }
 

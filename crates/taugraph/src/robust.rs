@@ -96,6 +96,99 @@ impl RobustGraph {
     }
 }
 
+/// The first half of Algorithm 1: points → neighbours → first scales → candidate edges.
+struct Candidates {
+    duplicates: Duplicates,
+    neighbors: NeighborGraph,
+    search: SearchInfo,
+    first_scales: LocalScales,
+    edges: Edges,
+    distances: Vec<f64>,
+}
+
+impl Candidates {
+    /// `distinct` are the distinct points of a space.
+    fn new(
+        distinct: &Space,
+        duplicates: Duplicates,
+        params: &CheckedGraphParams,
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let k = params.n_neighbors();
+        let (neighbors, search) = run.kept(
+            "neighbours",
+            |(graph, _): &(NeighborGraph, SearchInfo)| (graph.len(), graph.k()) == (distinct.len(), k),
+            || search_neighbors(distinct, k, &params.search, run),
+        )?;
+        check_distances(&neighbors)?;
+        let scale = of_nodes(&params.first_scale, &duplicates)?;
+        let first_scales = first_scales(&neighbors, &scale, params.scale_floor)?;
+        let edges = match params.candidates {
+            CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
+            CandidatePairs::All if distinct.knows_all_pairs() => Edges::all_pairs(distinct.len()),
+            CandidatePairs::All => {
+                let advice = "take the neighbours as candidates";
+                return Err(Error::NeedsAllPairs { stage: "this preset", advice });
+            }
+        };
+        let distances = match (distinct, params.candidates) {
+            // Known from the search, to the bit.
+            (Space::Points(_), CandidatePairs::Neighbors { .. }) => edges.map(|_, i, j| {
+                neighbors
+                    .distance_between(i as usize, j as usize)
+                    .expect("a candidate is somebody's neighbour")
+            }),
+            _ => edge_distances(distinct, &edges),
+        };
+        Ok(Self { duplicates, neighbors, search, first_scales, edges, distances })
+    }
+
+    /// Similarities of the candidates, and their conditional quantiles.
+    fn quantiles(
+        &self,
+        distinct: &Space,
+        params: &CheckedGraphParams,
+        run: &Run<'_>,
+    ) -> Result<(Vec<f64>, Quantiles)> {
+        let Self { neighbors, first_scales, edges, distances, .. } = self;
+        let close = distinct.arranged_by(neighbors, run)?;
+        let similarities =
+            Similarities::new(&close, neighbors, first_scales, params.affinity, edges, distances);
+        let quantiles = run.kept(
+            "quantiles",
+            |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
+            || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
+        )?;
+        Ok((similarities.into_values(), quantiles))
+    }
+}
+
+/// The candidate edges with their similarities and conditional quantiles: Algorithm 1 as far as that.
+#[derive(Debug, Clone)]
+pub struct QuantileGraph {
+    /// Which rows are the same node.
+    pub duplicates: Duplicates,
+    /// The candidate edges between the nodes.
+    pub edges: Edges,
+    /// Similarity of each.
+    pub similarities: Vec<f64>,
+    /// Conditional quantiles of these.
+    pub quantiles: Quantiles,
+}
+
+/// The conditional quantiles behind [`robust_graph`].
+pub fn conditional_quantiles(
+    space: &Space,
+    params: &CheckedGraphParams,
+    run: &Run<'_>,
+) -> Result<QuantileGraph> {
+    let (distinct, duplicates) = space.distinct(run)?;
+    let candidates = Candidates::new(&distinct, duplicates, params, run)?;
+    let (similarities, quantiles) = candidates.quantiles(&distinct, params, run)?;
+    let Candidates { duplicates, edges, .. } = candidates;
+    Ok(QuantileGraph { duplicates, edges, similarities, quantiles })
+}
+
 /// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
@@ -110,39 +203,9 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     )?;
     let (distinct, duplicates) = space.distinct(run)?;
     let distinct = distinct.as_ref();
-    let k = params.n_neighbors();
-    let (neighbors, search) = run.kept(
-        "neighbours",
-        |(graph, _): &(NeighborGraph, SearchInfo)| (graph.len(), graph.k()) == (distinct.len(), k),
-        || search_neighbors(distinct, k, &params.search, run),
-    )?;
-    check_distances(&neighbors)?;
-    let scale = of_nodes(&params.first_scale, &duplicates)?;
-    let first = first_scales(&neighbors, &scale, params.scale_floor)?;
-    let edges = match params.candidates {
-        CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
-        CandidatePairs::All if distinct.knows_all_pairs() => Edges::all_pairs(distinct.len()),
-        CandidatePairs::All => {
-            let advice = "take the neighbours as candidates";
-            return Err(Error::NeedsAllPairs { stage: "this preset", advice });
-        }
-    };
-    let distances = match (distinct, params.candidates) {
-        // Known from the search, to the bit.
-        (Space::Points(_), CandidatePairs::Neighbors { .. }) => edges.map(|_, i, j| {
-            neighbors.distance_between(i as usize, j as usize).expect("a candidate is somebody's neighbour")
-        }),
-        _ => edge_distances(distinct, &edges),
-    };
-    let close = distinct.arranged_by(&neighbors, run)?;
-    let similarities = Similarities::new(&close, &neighbors, &first, params.affinity, &edges, &distances);
-    let quantiles = run.kept(
-        "quantiles",
-        |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
-        || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
-    )?;
-    drop(similarities);
-    drop(close);
+    let candidates = Candidates::new(distinct, duplicates, params, run)?;
+    let (_, quantiles) = candidates.quantiles(distinct, params, run)?;
+    let Candidates { duplicates, neighbors, search, first_scales: first, edges, distances } = candidates;
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;

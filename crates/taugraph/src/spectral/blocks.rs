@@ -28,6 +28,26 @@ impl Block {
         Self { width, values: vec![0.0; n * width] }
     }
 
+    /// The vectors (column-major, by node of the graph) with the nodes in this order.
+    pub fn in_order(vectors: &[f64], order: &[u32]) -> Self {
+        let n = order.len();
+        let mut block = Self::zeros(n, vectors.len() / n);
+        for (to, &node) in block.values.chunks_exact_mut(block.width).zip(order) {
+            to.iter_mut().zip(vectors.chunks_exact(n)).for_each(|(to, vector)| *to = vector[node as usize]);
+        }
+        block
+    }
+
+    /// The first vectors, column-major, by node of the graph.
+    pub fn by_node(&self, n_vectors: usize, order: &[u32]) -> Vec<f64> {
+        let mut vectors = vec![0.0; order.len() * n_vectors];
+        for (from, &node) in self.nodes().zip(order) {
+            let places = vectors[node as usize..].iter_mut().step_by(order.len());
+            places.zip(from).for_each(|(to, from)| *to = *from);
+        }
+        vectors
+    }
+
     /// Vectors by nodes.
     pub fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.width, self.values.len() / self.width)

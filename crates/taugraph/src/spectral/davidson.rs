@@ -26,17 +26,19 @@ const ROUNDING: f64 = 1e-14;
 const SURE: f64 = 0.1;
 /// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
 const LARGEST_ANGLE: f64 = 1e-3;
-const MOST_STEPS: usize = 500;
+const MOST_STEPS: u32 = 500;
 /// Of a vector that lies in the space, less than this share is left without it.
 const KNOWN: f64 = 1e-10;
 /// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
-const PATIENCE: usize = 30;
+const PATIENCE: u32 = 30;
 /// How often the start is filled up with fresh random vectors.
 const STARTS: u32 = 6;
 /// Very long vectors are dear: fewer of them are kept, and fewer are worked on at once.
 const LONG: usize = 200_000;
-/// Apart from the draws of the other solvers.
+/// Draws of restarts, of the start and of steps that find nothing new, apart from those of the other solvers.
 const SALT: u32 = 1 << 16;
+const START: u32 = SALT + 1;
+const FRESH: u32 = SALT + 16;
 
 /// What is asked of the iteration.
 pub(super) struct DavidsonParams<'a> {
@@ -92,6 +94,9 @@ pub(super) fn bytes(n: usize, wanted: usize) -> u64 {
 /// Orthonormal vectors, and the Laplacian within the space that they span.
 struct SearchSpace<'a> {
     laplacian: &'a Preconditioned<'a>,
+    /// The node of the graph that lies at each place.
+    order: &'a [u32],
+    stream: Stream,
     /// Null vectors: everything is orthogonal to them.
     null: Block,
     /// The first `filled` vectors are there, and there may be `room`.
@@ -100,9 +105,63 @@ struct SearchSpace<'a> {
     room: usize,
     /// vᵀ·L·v of the basis; only the first `filled` rows and columns count.
     projection: Mat<f64>,
+    /// The best vectors of the step before, in terms of the first of the basis.
+    before: Option<Mat<f64>>,
 }
 
-impl SearchSpace<'_> {
+impl<'a> SearchSpace<'a> {
+    /// Without any vectors as yet.
+    fn new(
+        laplacian: &'a Preconditioned<'a>,
+        order: &'a [u32],
+        null: &[f64],
+        room: usize,
+        stream: Stream,
+    ) -> Self {
+        Self {
+            laplacian,
+            order,
+            stream,
+            null: Block::in_order(null, order),
+            basis: Block::zeros(order.len(), room),
+            filled: 0,
+            room,
+            projection: Mat::zeros(room, room),
+            before: None,
+        }
+    }
+
+    /// Begins with the guesses and a block of random vectors beside them; how often the preconditioner was applied.
+    fn begin(&mut self, guesses: &[f64], block: usize) -> Result<usize> {
+        if !guesses.is_empty() {
+            self.widen(Block::in_order(guesses, self.order))?;
+        }
+        let full = (self.filled + block).min(self.room);
+        let mut applications = 0;
+        // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
+        for start in 0..STARTS {
+            let missing = full - self.filled;
+            if missing == 0 {
+                break;
+            }
+            self.widen(self.preconditioned_random(missing, START + start))?;
+            applications += missing;
+        }
+        Ok(applications)
+    }
+
+    /// Vectors that nothing is known of, sent through the inverse.
+    fn preconditioned_random(&self, count: usize, salt: u32) -> Block {
+        let mut block = Block::zeros(self.order.len(), count);
+        let width = block.width;
+        block.values.par_chunks_mut(width).with_min_len(PIECE).zip(self.order).for_each(|(to, &node)| {
+            let mut draws = self.stream.at(salt, node);
+            to[..count].iter_mut().for_each(|value| *value = draws.normal());
+        });
+        self.remove_known(&mut block);
+        self.laplacian.solve(&block, &(0..count).collect::<Vec<_>>())
+    }
+
     fn basis(&self) -> MatRef<'_, f64> {
         self.basis.view().subrows(0, self.filled)
     }
@@ -166,6 +225,20 @@ impl SearchSpace<'_> {
         (residuals, vectors)
     }
 
+    /// Sees to it that there is room for `count` vectors, if need be by a restart from the `leading` vectors and those of the step before.
+    fn make_room(&mut self, count: usize, leading: MatRef<'_, f64>, step: u32) {
+        if self.filled + count <= self.room {
+            self.before = Some(leading.to_owned());
+            return;
+        }
+        let most = self.room.saturating_sub(count);
+        let kept = now_and_before(leading, self.before.as_ref(), most, &self.stream, step);
+        self.restart(kept.as_ref());
+        // The vectors of this step are the first of the new basis.
+        let is_same = |row, column| f64::from(u8::from(row == column));
+        self.before = Some(Mat::from_fn(kept.ncols(), leading.ncols(), is_same));
+    }
+
     /// Keeps only what the columns of `rotation` make of the basis.
     fn restart(&mut self, rotation: MatRef<'_, f64>) {
         let (filled, kept, width) = (self.filled, rotation.ncols(), self.basis.width);
@@ -208,6 +281,62 @@ fn now_and_before(
     MatRef::from_column_major_slice(&columns, filled, count + old).to_owned()
 }
 
+/// How good the best pairs of a space are.
+struct Quality {
+    wanted: usize,
+    /// |L·u − λ·u| of each pair.
+    lengths: Vec<f64>,
+    /// From the last wanted eigenvalue to the next, if there is a next.
+    distance: Option<f64>,
+    /// Residual from which on a wanted pair has converged.
+    goal: f64,
+    rounding: f64,
+}
+
+impl Quality {
+    /// Everything in the unit of the residuals.
+    fn new(values: &[f64], lengths: Vec<f64>, wanted: usize, tolerance: f64, angle: f64, bound: f64) -> Self {
+        let distance = (values.len() > wanted).then(|| values[wanted] - values[wanted - 1]);
+        let gap = distance.unwrap_or(0.0);
+        let rounding = ROUNDING * bound;
+        let goal = tolerance.min(LARGEST_ANGLE * gap).max(0.1 * angle * gap).max(rounding);
+        Self { wanted, lengths: lengths[..values.len()].to_vec(), distance, goal, rounding }
+    }
+
+    fn is_pending(&self, rank: usize) -> bool {
+        let goal = match rank {
+            rank if rank < self.wanted => self.goal,
+            rank if rank == self.wanted => self.goal.max(SURE * self.distance.unwrap_or(0.0)),
+            _ => f64::INFINITY,
+        };
+        self.lengths[rank] > goal
+    }
+
+    /// Whether the wanted pairs have converged, and the next is known to lie above them.
+    fn is_done(&self) -> bool {
+        self.distance.is_some() && !(0..=self.wanted).any(|rank| self.is_pending(rank))
+    }
+
+    /// Whether the wanted pairs would pass.
+    fn is_within(&self, tolerance: f64) -> bool {
+        self.distance.is_some() && self.lengths[..self.wanted].iter().all(|&length| length <= tolerance)
+    }
+
+    fn worst(&self) -> f64 {
+        self.lengths.iter().take(self.wanted + 1).copied().fold(0.0, f64::max)
+    }
+
+    /// Pairs that have not converged, and as many of the next as the lanes have room for.
+    fn to_improve(&self) -> Vec<usize> {
+        let ranks = 0..self.lengths.len();
+        let mut named: Vec<usize> = ranks.clone().filter(|&rank| self.is_pending(rank)).collect();
+        let is_other = |&rank: &usize| !self.is_pending(rank) && self.lengths[rank] > self.rounding;
+        let spare = named.len().next_multiple_of(LANES) - named.len();
+        named.extend(ranks.rev().filter(is_other).take(spare));
+        named
+    }
+}
+
 /// The smallest eigenpairs in the orthogonal complement of the null vectors (column-major, by node of the graph).
 pub(super) fn smallest(
     laplacian: &Laplacian<'_>,
@@ -216,127 +345,49 @@ pub(super) fn smallest(
     run: &Run<'_>,
 ) -> Result<DavidsonResult> {
     let hierarchy = Hierarchy::new(laplacian.graph());
-    let order = hierarchy.order();
-    let (n, wanted) = (order.len(), params.wanted);
-    let n_null = null.len() / n;
-    let widths = Widths::new(n, wanted, n - n_null);
+    let (order, wanted) = (hierarchy.order(), params.wanted);
+    let most = order.len() - null.len() / order.len();
+    let widths = Widths::new(order.len(), wanted, most);
     let operator = Preconditioned::new(&hierarchy, laplacian.kind(), widths.at_once);
-    let mut space = SearchSpace {
-        laplacian: &operator,
-        null: Block::zeros(n, n_null),
-        basis: Block::zeros(n, widths.space),
-        filled: 0,
-        room: widths.space,
-        projection: Mat::zeros(widths.space, widths.space),
-    };
-    let width = space.null.width;
-    for (to, &node) in space.null.values.chunks_exact_mut(width).zip(order) {
-        to.iter_mut().zip(null.chunks_exact(n)).for_each(|(to, vector)| *to = vector[node as usize]);
-    }
-    let stream = Stream::new(run.seed, Stage::Eigen);
-    // Vectors that nothing is known of, freed of their null vectors.
-    let random = |space: &SearchSpace<'_>, count: usize, salt: u32| {
-        let mut block = Block::zeros(n, count);
-        let width = block.width;
-        block.values.par_chunks_mut(width).with_min_len(PIECE).zip(order).for_each(|(to, &node)| {
-            let mut draws = stream.at(salt, node);
-            to[..count].iter_mut().for_each(|value| *value = draws.normal());
-        });
-        space.remove_known(&mut block);
-        block
-    };
     let (bound, tolerance) = (laplacian.norm_bound() / operator.unit(), params.tolerance / operator.unit());
-    let n_guesses = params.guesses.len() / n;
-    if n_guesses > 0 {
-        let mut block = Block::zeros(n, n_guesses);
-        let width = block.width;
-        for (to, &node) in block.values.chunks_exact_mut(width).zip(order) {
-            to.iter_mut()
-                .zip(params.guesses.chunks_exact(n))
-                .for_each(|(to, guess)| *to = guess[node as usize]);
-        }
-        space.widen(block)?;
-    }
-    let mut applications = 0;
-    // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
-    for start in 0..STARTS {
-        let missing = (widths.block + n_guesses).min(widths.space).saturating_sub(space.filled);
-        if missing == 0 {
-            break;
-        }
-        let drawn = random(&space, missing, SALT + 1 + start);
-        space.widen(operator.solve(&drawn, &(0..missing).collect::<Vec<_>>()))?;
-        applications += missing;
-    }
-    let mut before: Option<Mat<f64>> = None;
-    let mut best_step = (f64::INFINITY, 0);
-    for step in 0..=MOST_STEPS {
+    let stream = Stream::new(run.seed, Stage::Eigen);
+    let mut space = SearchSpace::new(&operator, order, null, widths.space, stream);
+    let mut applications = space.begin(params.guesses, widths.block)?;
+    let (mut best, mut best_step) = (f64::INFINITY, 0);
+    for step in 0.. {
         run.check()?;
         let (values, rotation) = space.ritz()?;
         let count = widths.block.min(space.filled);
         let leading = rotation.as_ref().subcols(0, count);
         let (residuals, vectors) = space.residuals(leading, &values);
-        let lengths = residuals.lengths();
-        let has_next = count > wanted;
-        let distance = if has_next { values[wanted] - values[wanted - 1] } else { 0.0 };
-        let goal = tolerance.min(LARGEST_ANGLE * distance).max(0.1 * params.angle * distance);
-        let goal = goal.max(ROUNDING * bound);
-        let goal_of = |rank: usize| match rank {
-            rank if rank < wanted => goal,
-            rank if rank == wanted => goal.max(SURE * distance),
-            _ => f64::INFINITY,
-        };
-        let is_pending = |rank: &usize| lengths[*rank] > goal_of(*rank);
-        let is_everything = space.filled == n - n_null;
-        let done = is_everything || (has_next && !(0..=wanted).any(|rank| is_pending(&rank)));
-        let worst = lengths[..count.min(wanted + 1)].iter().copied().fold(0.0, f64::max);
-        if worst < 0.5 * best_step.0 {
-            best_step = (worst, step);
+        let quality =
+            Quality::new(&values[..count], residuals.lengths(), wanted, tolerance, params.angle, bound);
+        if quality.worst() < 0.5 * best {
+            (best, best_step) = (quality.worst(), step);
         }
-        let is_good = has_next && lengths[..wanted].iter().all(|&length| length <= tolerance);
-        let is_stuck = is_good && step >= best_step.1 + PATIENCE;
-        if done || is_stuck || applications >= params.max_applications || step == MOST_STEPS {
-            let mut by_node = vec![0.0; n * wanted];
-            for (from, &node) in vectors.nodes().zip(order) {
-                from.iter()
-                    .take(wanted)
-                    .enumerate()
-                    .for_each(|(rank, &v)| by_node[rank * n + node as usize] = v);
-            }
-            let gap = (done && has_next).then(|| operator.unit() * (distance - lengths[wanted]));
-            return Ok(DavidsonResult { vectors: by_node, applications, confirmed: done, gap });
+        let confirmed = space.filled == most || quality.is_done();
+        let is_stuck = quality.is_within(tolerance) && step >= best_step + PATIENCE;
+        if confirmed || is_stuck || applications >= params.max_applications || step == MOST_STEPS {
+            let next = quality.distance.filter(|_| confirmed);
+            let gap = next.map(|distance| operator.unit() * (distance - quality.lengths[wanted]));
+            return Ok(DavidsonResult {
+                vectors: vectors.by_node(wanted, order),
+                applications,
+                confirmed,
+                gap,
+            });
         }
         drop(vectors);
-        // Pairs that have not converged, and as many of the next as the lanes have room for.
-        let mut named: Vec<usize> = (0..count).filter(is_pending).collect();
-        let others = (0..count).rev().filter(|rank| !is_pending(rank) && lengths[*rank] > ROUNDING * bound);
-        let spare = named.len().next_multiple_of(LANES) - named.len();
-        named.extend(others.take(spare));
-        let fresh;
-        let correction = if named.is_empty() {
-            // All that is there has converged, and it is not enough: on from where nobody has looked.
-            fresh = random(&space, LANES, SALT + 16 + 2 * step as u32);
-            named.extend(0..LANES);
-            operator.solve(&fresh, &named)
-        } else {
-            operator.solve(&residuals, &named)
-        };
+        let named = quality.to_improve();
+        let correction = (!named.is_empty()).then(|| operator.solve(&residuals, &named));
         drop(residuals);
+        space.make_room(named.len().max(LANES), leading, step);
         applications += named.len();
-        if space.filled + named.len() > space.room {
-            let most = space.room.saturating_sub(named.len());
-            let kept = now_and_before(leading, before.as_ref(), most, &stream, step as u32);
-            space.restart(kept.as_ref());
-            // The vectors of this step are the first of the new basis.
-            before =
-                Some(Mat::from_fn(kept.ncols(), count, |row, column| f64::from(u8::from(row == column))));
-        } else {
-            before = Some(leading.to_owned());
-        }
-        if !space.widen(correction)? {
-            // Nothing new: on from where nobody has looked.
-            let fresh = random(&space, LANES, SALT + 17 + 2 * step as u32);
-            space.widen(fresh)?;
+        let is_wider = correction.map_or(Ok(false), |correction| space.widen(correction))?;
+        if !is_wider {
+            // All that is there has converged or leads to nothing new, and it is not enough: on from where nobody has looked.
+            space.widen(space.preconditioned_random(LANES, FRESH + step))?;
+            applications += LANES;
         }
     }
     unreachable!("the last step returns")

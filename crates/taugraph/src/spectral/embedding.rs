@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::laplacian::{Laplacian, LaplacianKind};
-use super::solve::{EigenInfo, EigenParams, smallest_eigenpairs};
+use super::pairs::{EigenInfo, EigenParams};
+use super::solve::smallest_eigenpairs;
 use crate::arrays::{Arrays, bad};
 use crate::checkpoint::Keep;
 use crate::error::Result;

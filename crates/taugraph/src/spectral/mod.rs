@@ -5,6 +5,7 @@ mod davidson;
 mod embedding;
 mod lanczos;
 mod laplacian;
+mod pairs;
 mod parts;
 mod preconditioned;
 mod shape;
@@ -14,6 +15,9 @@ mod solve;
 pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, EmbeddingRows, embed};
 pub use laplacian::{Laplacian, LaplacianKind};
+pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
+pub use solve::smallest_eigenpairs;
+
 /// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph.
 pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
     lanczos::bytes(n, n_pairs) + 40 * n as u64
@@ -23,5 +27,3 @@ pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
 pub(crate) fn most_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
     bytes(n, n_pairs).max(solve::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
 }
-
-pub use solve::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice, smallest_eigenpairs};
