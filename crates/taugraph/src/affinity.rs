@@ -88,6 +88,17 @@ impl<'a> Similarities<'a> {
         self.kind.exponent(squared, self.inverse_scales[i], self.inverse_scales[j])
     }
 
+    /// The same from `i` to each of the named points, added to `out`.
+    pub(crate) fn exponents_to_each(&self, i: usize, ids: &[u32], out: &mut Vec<f64>) {
+        let first = out.len();
+        out.resize(first + ids.len(), 0.0);
+        let out = &mut out[first..];
+        self.space.squared_distances(i, ids, out);
+        for (value, &j) in out.iter_mut().zip(ids) {
+            *value = self.kind.exponent(*value, self.inverse_scales[j as usize], self.inverse_scales[i]);
+        }
+    }
+
     /// Similarity of any two points, candidate or not; 1 for a point with itself.
     #[inline]
     pub fn between(&self, i: usize, j: usize) -> f64 {

@@ -10,9 +10,10 @@ use crate::labels::Labels;
 use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
+use crate::vectorized::vectorized;
 
 /// Up to this many points every start sees all of them.
-const MANY: usize = 50_000;
+const MANY: usize = 20_000;
 /// Of more than that, the starts see one of so many, and at least [`MANY`].
 const SAMPLED: usize = 8;
 /// Points of a piece of parallel work.
@@ -165,16 +166,15 @@ impl Problem<'_> {
         let trials = 2 + (self.k as f64).ln() as usize;
         let first = draws.below(self.n);
         let mut centers = self.row(first).to_vec();
-        let mut nearest: Vec<f64> =
-            (0..self.n).map(|i| squared_euclidean(self.row(i), self.row(first))).collect();
+        let mut nearest = vec![f64::INFINITY; self.n];
+        nearer(self.points, self.row(first), &mut nearest);
         while centers.len() < self.k * self.n_columns {
             let total: f64 = nearest.iter().sum();
             let mut best: Option<(f64, usize, Vec<f64>)> = None;
             for _ in 0..trials {
                 let chosen = self.draw_by_distance(&nearest, total, draws);
-                let updated: Vec<f64> = (0..self.n)
-                    .map(|i| squared_euclidean(self.row(i), self.row(chosen)).min(nearest[i]))
-                    .collect();
+                let mut updated = nearest.clone();
+                nearer(self.points, self.row(chosen), &mut updated);
                 let sum: f64 = updated.iter().sum();
                 if best.as_ref().is_none_or(|(least, _, _)| sum < *least) {
                     best = Some((sum, chosen, updated));
@@ -205,17 +205,10 @@ impl Problem<'_> {
 
     /// Nearest centre of each point; ties to the lower one.
     fn assign(&self, centers: &[f64], labels: &mut [u32], distances: &mut [f64]) {
-        let rows = self.points.par_chunks_exact(self.n_columns);
-        let out = labels.par_iter_mut().zip(distances);
-        out.zip(rows).with_min_len(CHUNK).for_each(|((label, distance), row)| {
-            let (mut best, mut least) = (0, f64::INFINITY);
-            for (center, values) in centers.chunks_exact(self.n_columns).enumerate() {
-                let squared = squared_euclidean(row, values);
-                if squared < least {
-                    (best, least) = (center, squared);
-                }
-            }
-            (*label, *distance) = (best as u32, least);
+        let rows = self.points.par_chunks(CHUNK * self.n_columns);
+        let out = labels.par_chunks_mut(CHUNK).zip(distances.par_chunks_mut(CHUNK));
+        out.zip(rows).for_each(|((labels, distances), rows)| {
+            assign_rows(rows, self.n_columns, centers, labels, distances);
         });
     }
 
@@ -251,6 +244,32 @@ impl Problem<'_> {
         }
         for (center, size) in centers.chunks_exact_mut(self.n_columns).zip(&sizes) {
             center.iter_mut().for_each(|v| *v /= size);
+        }
+    }
+}
+
+vectorized! {
+    fn assign_rows<'a>(
+        rows: &'a [f64], n_columns: usize, centers: &'a [f64], labels: &'a mut [u32], distances: &'a mut [f64],
+    ) -> () {
+        for ((row, label), distance) in rows.chunks_exact(n_columns).zip(labels).zip(distances) {
+            let (mut best, mut least) = (0, f64::INFINITY);
+            for (center, values) in centers.chunks_exact(n_columns).enumerate() {
+                let squared = squared_euclidean(row, values);
+                if squared < least {
+                    (best, least) = (center, squared);
+                }
+            }
+            (*label, *distance) = (best as u32, least);
+        }
+    }
+}
+
+vectorized! {
+    /// Lowers each squared distance to that from the centre, if it is less.
+    fn nearer<'a>(rows: &'a [f64], center: &'a [f64], squared: &'a mut [f64]) -> () {
+        for (row, squared) in rows.chunks_exact(center.len()).zip(squared) {
+            *squared = squared_euclidean(row, center).min(*squared);
         }
     }
 }

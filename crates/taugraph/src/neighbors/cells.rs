@@ -261,14 +261,15 @@ impl<'a> Cells<'a> {
             }
         }
         let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
-        let mut best = Best::new(k);
+        let (mut best, mut listed, mut exact) = (Best::new(k), Vec::new(), Vec::new());
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
             best.clear();
             let row = queries.single.exact_row(query as usize);
-            for &(_, id) in closest.finish() {
-                best.offer(self.distance(row, id), id);
-            }
+            listed.clear();
+            listed.extend(closest.finish().iter().map(|&(_, id)| id));
+            self.metric.distances_to_each(row, &listed, |id| self.single.exact_row(id), &mut exact);
+            exact.iter().zip(&listed).for_each(|(&distance, &id)| best.offer(distance, id));
             if best.bound().is_none() {
                 // Fewer than k points in all its cells: seldom, and then every point is looked at.
                 queries.scan(query, &self.single, self.metric, &mut best);

@@ -31,7 +31,7 @@ use panels::Panels;
 use single::SinglePoints;
 use tiles::Queries;
 
-use crate::distance::{DistanceMatrix, Metric, squared_euclidean};
+use crate::distance::{DistanceMatrix, Metric, squared_euclidean, squared_to_each};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, SparsePoints, check_count};
@@ -234,6 +234,16 @@ impl Space {
             }
             Space::Sparse(space) if space.metric() == Metric::Euclidean => space.squared_distance(i, j),
             _ => self.distance(i, j).powi(2),
+        }
+    }
+
+    /// Squared distances from `i` to each of the named points.
+    pub(crate) fn squared_distances(&self, i: usize, ids: &[u32], out: &mut [f64]) {
+        match self {
+            Space::Points(space) if space.metric == Metric::Euclidean => {
+                squared_to_each(space.row(i), ids, |j| space.row(j), out);
+            }
+            _ => out.iter_mut().zip(ids).for_each(|(out, &j)| *out = self.squared_distance(i, j as usize)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! From a raw table, with missing cells and columns of any scale, to [`Points`].
 
+use rayon::prelude::*;
+
 use super::pca::{PcaModel, principal_components};
 use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
@@ -8,6 +10,8 @@ use crate::progress::Run;
 
 /// Columns looked at together: a table on disk is read once for each lot.
 const LOT: usize = 64;
+/// Rows of a piece of parallel work.
+const ROWS: usize = 1024;
 
 /// How each column is brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,19 +154,29 @@ pub fn prepare(
     let mut lot = vec![Vec::with_capacity(n_rows); LOT.min(n_columns)];
     for first_column in (0..n_columns).step_by(LOT) {
         gather(values, n_columns, first_column, &mut lot);
-        for (column, present) in (first_column..n_columns).zip(&mut lot) {
-            run.check()?;
-            if params.missing == Missing::Refuse && present.len() < n_rows {
-                let mut cells = values.iter().skip(column).step_by(n_columns);
-                let row = cells.position(|value| value.is_nan()).expect("a cell is missing");
-                return Err(Error::NotFinite { row, column, value: f64::NAN });
+        let looked_at: Vec<Column> = (first_column..n_columns)
+            .into_par_iter()
+            .zip(&mut lot)
+            .map(|(column, present)| {
+                run.check()?;
+                run.progress.advance(1);
+                if params.missing == Missing::Refuse && present.len() < n_rows {
+                    let mut cells = values.iter().skip(column).step_by(n_columns);
+                    let row = cells.position(|value| value.is_nan()).expect("a cell is missing");
+                    return Err(Error::NotFinite { row, column, value: f64::NAN });
+                }
+                Ok(Column::new(column, present, n_rows, params.standardize))
+            })
+            // The first fault in the order of the columns, whichever thread meets one first.
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect::<Result<_>>()?;
+        for (column, looked_at) in (first_column..).zip(looked_at) {
+            match looked_at {
+                Column::Empty => empty_columns.push(column),
+                Column::Constant => constant_columns.push(column),
+                Column::Varying(model) => columns.push(model),
             }
-            match present.first() {
-                None => empty_columns.push(column),
-                Some(first) if present.iter().all(|value| value == first) => constant_columns.push(column),
-                Some(_) => columns.push(column_model(column, present, n_rows, params.standardize)),
-            }
-            run.progress.advance(1);
         }
     }
     drop(lot);
@@ -170,9 +184,10 @@ pub fn prepare(
         return Err(Error::NoVaryingColumn { columns: n_columns });
     }
     let mut prepared = LargeTable::zeros(n_rows * columns.len(), run.scratch)?;
-    for (out, row) in prepared.as_mut().chunks_exact_mut(columns.len()).zip(values.chunks_exact(n_columns)) {
+    let rows = prepared.as_mut().par_chunks_exact_mut(columns.len()).zip(values.par_chunks_exact(n_columns));
+    rows.with_min_len(ROWS).for_each(|(out, row)| {
         out.iter_mut().zip(&columns).for_each(|(out, model)| *out = model.apply(row));
-    }
+    });
     let mut points = Points::from_storage(prepared.into(), columns.len())?;
     let pca = match params.pca {
         None => None,
@@ -183,6 +198,24 @@ pub fn prepare(
         }
     };
     Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
+}
+
+/// What a column turned out to be.
+enum Column {
+    Empty,
+    Constant,
+    Varying(ColumnModel),
+}
+
+impl Column {
+    /// `present` holds the cells that are not missing.
+    fn new(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> Self {
+        match present.first() {
+            None => Column::Empty,
+            Some(first) if present.iter().all(|value| value == first) => Column::Constant,
+            Some(_) => Column::Varying(column_model(column, present, n_rows, standardize)),
+        }
+    }
 }
 
 /// The cells that are not missing, of as many columns from `first_column` on as there are lists.

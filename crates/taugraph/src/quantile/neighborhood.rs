@@ -7,10 +7,17 @@
 //! share, found by counting. Nothing is trained and nothing is random; the cost is 2·(pool + 1) similarities for
 //! each edge.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::{Result, require};
 use crate::progress::Run;
+
+/// Nodes that one thread works on one after the other.
+const NEARBY: usize = 128;
 
 /// What of the pool is the persistence of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,9 +79,7 @@ impl ConditionalQuantiles for Neighborhood {
     fn bytes(&self, size: ProblemSize) -> u64 {
         let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
         // The order of the nodes and the lists of rows that the parallel loop hands out add 48 bytes for each node.
-        // Both are cut out of one table while that is still there.
-        let table = if kept > 0 { 2 } else { 1 };
-        8 * table * size.n_edges * (1 + kept) + 48 * size.n_nodes
+        8 * size.n_edges * (1 + kept) + 48 * size.n_nodes
     }
 
     fn estimate(
@@ -88,54 +93,97 @@ impl ConditionalQuantiles for Neighborhood {
         let rule = "must be at most the neighbours known of each point";
         require(self.pool <= similarities.neighbors().k(), "pool", self.pool, rule)?;
         run.stage("neighbourhood quantiles", Some(edges.n_nodes() as u64))?;
-        let width = match self.reconstructions {
-            KeepReconstructions::Yes => 1 + taus.len(),
-            KeepReconstructions::No => 1,
-        };
-        let mut table = vec![0.0; edges.len() * width];
-        // Close points one after the other: what an edge's pool looks up was looked up for the edge before.
         let order = similarities.neighbors().nearby_order();
-        edges.for_each_row_in_order(&order, &mut table, width, |i, numbers, row| {
-            if run.progress.cancelled() {
-                return;
-            }
-            let mut pool = Vec::with_capacity(2 * (self.pool + 1));
-            for (edge, out) in numbers.zip(row.chunks_exact_mut(width)) {
-                self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);
-                out[0] = self.persistence(&pool, threshold);
-                if width > 1 {
-                    // Ascending exponents are descending similarities.
-                    pool.sort_unstable_by(f64::total_cmp);
-                    for (value, &tau) in out[1..].iter_mut().zip(taus.values()) {
-                        *value = (-pool[rank_from_above(tau, pool.len())]).exp();
-                    }
-                }
-            }
-            run.progress.advance(1);
-        });
-        run.check()?;
-        let (persistence, reconstructions) = if width == 1 {
-            (table, None)
-        } else {
-            let persistence = table.iter().step_by(width).copied().collect();
-            (persistence, Some(table.chunks_exact(width).flat_map(|row| &row[1..]).copied().collect()))
+        let persistence = self.persistences(similarities, &order, threshold, run);
+        let reconstructions = match self.reconstructions {
+            KeepReconstructions::Yes => Some(self.reconstructed(similarities, &order, taus, run)),
+            KeepReconstructions::No => None,
         };
+        run.check()?;
         Ok(Quantiles { reconstructions, ..Quantiles::from_persistence(taus, persistence) })
     }
 }
 
 impl Neighborhood {
+    /// What the pools say about the persistence of every edge.
+    ///
+    /// Half of an edge's pool is around either end, and the sums of both are added. Halves are made by the node that they are
+    /// around: the points like it are the same for all its edges, and the nodes come in an order in which they lie close together, so
+    /// that hardly a row is fetched from afar.
+    fn persistences(
+        &self,
+        similarities: &Similarities<'_>,
+        order: &[u32],
+        threshold: f64,
+        run: &Run<'_>,
+    ) -> Vec<f64> {
+        let edges = similarities.edges();
+        // Sums of floating-point numbers as bits. Two terms have the same sum in either order: no thread can change it.
+        let sums: Vec<AtomicU64> = (0..edges.len()).map(|_| AtomicU64::new(0f64.to_bits())).collect();
+        order.par_chunks(NEARBY).for_each(|nearby| {
+            let (mut like, mut half) = (Vec::new(), Vec::new());
+            for &center in nearby {
+                if run.progress.cancelled() {
+                    return;
+                }
+                like.clear();
+                like.push(center);
+                like.extend_from_slice(&similarities.neighbors().ids(center as usize)[..self.pool]);
+                for (other, edge) in edges.incident(center as usize) {
+                    half.clear();
+                    similarities.exponents_to_each(other as usize, &like, &mut half);
+                    let sum = self.sum(&half, threshold);
+                    let add = |bits| Some((f64::from_bits(bits) + sum).to_bits());
+                    sums[edge].fetch_update(Relaxed, Relaxed, add).expect("it always adds");
+                }
+                run.progress.advance(1);
+            }
+        });
+        let size = (2 * (self.pool + 1)) as f64;
+        sums.into_iter().map(|bits| f64::from_bits(bits.into_inner()) / size).collect()
+    }
+
+    /// Ŵ_τ of every edge.
+    fn reconstructed(
+        &self,
+        similarities: &Similarities<'_>,
+        order: &[u32],
+        taus: &Taus,
+        run: &Run<'_>,
+    ) -> Vec<f64> {
+        let edges = similarities.edges();
+        let mut values = vec![0.0; edges.len() * taus.len()];
+        edges.for_each_row_in_order(order, &mut values, taus.len(), |i, numbers, row| {
+            let mut pool = Vec::with_capacity(2 * (self.pool + 1));
+            for (edge, out) in numbers.zip(row.chunks_exact_mut(taus.len())) {
+                if run.progress.cancelled() {
+                    return;
+                }
+                self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);
+                // Ascending exponents are descending similarities.
+                pool.sort_unstable_by(f64::total_cmp);
+                for (value, &tau) in out.iter_mut().zip(taus.values()) {
+                    *value = (-pool[rank_from_above(tau, pool.len())]).exp();
+                }
+            }
+        });
+        values
+    }
+
     /// What the pool of an edge, as −ln of similarities, says about its persistence.
     pub(crate) fn persistence(&self, pool: &[f64], threshold: f64) -> f64 {
-        let sum = match self.statistic {
+        self.sum(pool, threshold) / pool.len() as f64
+    }
+
+    fn sum(&self, exponents: &[f64], threshold: f64) -> f64 {
+        match self.statistic {
             // w > θ is decided on the exponents: no exponential is taken for the share.
             PoolStatistic::Share => {
                 let limit = -threshold.ln();
-                pool.iter().filter(|&&x| x < limit).count() as f64
+                exponents.iter().filter(|&&x| x < limit).count() as f64
             }
-            PoolStatistic::Mean => pool.iter().map(|x| (-x).exp()).sum(),
-        };
-        sum / pool.len() as f64
+            PoolStatistic::Mean => exponents.iter().map(|x| (-x).exp()).sum(),
+        }
     }
 
     /// −ln of the pooled similarities of an edge.
@@ -144,7 +192,7 @@ impl Neighborhood {
         for (center, other) in [(i, j), (j, i)] {
             pool.push(similarities.exponent_between(center, other));
             let like_center = &similarities.neighbors().ids(center)[..self.pool];
-            pool.extend(like_center.iter().map(|&k| similarities.exponent_between(k as usize, other)));
+            similarities.exponents_to_each(other, like_center, pool);
         }
     }
 }

@@ -110,8 +110,9 @@ impl Block {
         squares.into_iter().map(f64::sqrt).collect()
     }
 
-    /// The same span with orthonormal vectors and how many there are, dependent ones left out (Stathopoulos and Wu 2002).
-    pub fn orthonormal(mut self) -> Result<(Block, usize)> {
+    /// The same span with orthonormal vectors, how many there are, and how much what was in the vectors may have grown; dependent ones are
+    /// left out (Stathopoulos and Wu 2002).
+    pub fn orthonormal(mut self) -> Result<(Block, usize, f64)> {
         let lengths = self.lengths();
         if lengths.iter().any(|length| !length.is_finite()) {
             return Err(Error::Numerical { what: "an eigenproblem" });
@@ -131,7 +132,8 @@ impl Block {
             None => 0.0,
         });
         multiply(out.view_mut(), Accum::Replace, rotation.transpose(), self.view(), 1.0);
-        Ok((out, kept.len()))
+        let growth = kept.last().map_or(1.0, |&least| 1.0 / squares[least].sqrt());
+        Ok((out, kept.len(), growth))
     }
 }
 
@@ -185,7 +187,7 @@ mod tests {
         for node in block.values.chunks_exact_mut(8) {
             node[4] = node[0] - 3.0 * node[2];
         }
-        let (found, count) = block.orthonormal().unwrap();
+        let (found, count, _) = block.orthonormal().unwrap();
         assert_eq!((found.width, count), (8, 5));
         let gram = products(found.view(), found.view());
         for i in 0..8 {

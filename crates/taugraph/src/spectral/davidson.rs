@@ -29,6 +29,8 @@ const LARGEST_ANGLE: f64 = 1e-3;
 const MOST_STEPS: u32 = 500;
 /// Of a vector that lies in the space, less than this share is left without it.
 const KNOWN: f64 = 1e-10;
+/// Rounding that grows by no more than this leaves vectors orthogonal enough: to 1e-13.
+const HARMLESS: f64 = 1e3;
 /// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
 const PATIENCE: u32 = 30;
 /// How often the start is filled up with fresh random vectors.
@@ -179,14 +181,22 @@ impl<'a> SearchSpace<'a> {
     /// Adds to the space what is new in the block; false if nothing is.
     fn widen(&mut self, mut block: Block) -> Result<bool> {
         let mut count = 0;
-        // Once more for what rounding left.
+        // Once more for what rounding left, if it was blown up.
         for _ in 0..2 {
             let before = block.lengths();
             self.remove_known(&mut block);
+            let after = block.lengths();
             // Nothing but rounding is left of what was known: blown up to length 1 it would be neither new nor orthogonal.
-            let is_new = |(before, after): (&f64, &f64)| f64::from(u8::from(*after > KNOWN * before));
-            block.multiply_each(&before.iter().zip(&block.lengths()).map(is_new).collect::<Vec<_>>());
-            (block, count) = block.orthonormal()?;
+            let is_new = |(before, after): (&f64, &f64)| *after > KNOWN * before;
+            let kept: Vec<bool> = before.iter().zip(&after).map(is_new).collect();
+            block.multiply_each(&kept.iter().map(|&kept| f64::from(u8::from(kept))).collect::<Vec<_>>());
+            let growths = before.iter().zip(&after).zip(&kept).filter(|(_, kept)| **kept);
+            let growth = growths.map(|((before, after), _)| before / after).fold(1.0, f64::max);
+            let within;
+            (block, count, within) = block.orthonormal()?;
+            if growth * within <= HARMLESS {
+                break;
+            }
         }
         let (before, added) = (self.filled, count.min(self.room - self.filled));
         self.basis.update(&block, |to, from| to[before..before + added].copy_from_slice(&from[..added]));

@@ -59,9 +59,9 @@ impl Default for EigenParams {
 }
 
 impl EigenParams {
-    /// Where the space counts and not each vector in it: an angle of 1e-4 will do.
+    /// Where the space counts and not each vector in it: an angle of 1e-3 will do.
     pub fn for_space() -> Self {
-        Self { angle: 1e-4, ..Self::default() }
+        Self { angle: 1e-3, ..Self::default() }
     }
 
     /// Whether the parameters are within their ranges.
