@@ -9,6 +9,7 @@ mod features;
 mod model_file;
 mod new_rows;
 mod pipeline;
+mod portrait;
 mod progress;
 mod report;
 mod settings;
@@ -67,6 +68,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Info(args) => commands::info(args),
         Command::Datasets(args) => commands::datasets(args),
         Command::Paper(args) => commands::paper(args),
+        Command::Plot(args) => commands::plot(args),
         Command::Completions { shell } => commands::completions(*shell),
         Command::Man { folder } => commands::manual(folder),
     }

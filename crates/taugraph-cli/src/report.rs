@@ -185,17 +185,17 @@ impl Report<'_> {
         if let Some(prepared) = &robust.preparation {
             for (what, names) in [("constant", &prepared.constant), ("empty", &prepared.empty)] {
                 if !names.is_empty() {
-                    warnings.push(format!("left out, because {what}: {}", names.join(", ")));
+                    warnings.push(format!("left out, because {what}: {}", listed(names)));
                 }
             }
             if prepared.n_imputed > 0 {
                 let columns = prepared.kept.iter().filter(|column| column.n_missing > 0);
-                let names: Vec<&str> =
-                    columns.map(|column| self.dataset.features[column.column].as_str()).collect();
+                let names: Vec<String> =
+                    columns.map(|column| self.dataset.features[column.column].clone()).collect();
                 warnings.push(format!(
                     "{} missing cells were filled with the median of their column: {}",
                     prepared.n_imputed,
-                    names.join(", ")
+                    listed(&names)
                 ));
             }
         }
@@ -257,7 +257,9 @@ impl Report<'_> {
         match self.built.robust() {
             None => writeln!(text, " (given)")?,
             Some(robust) => {
-                write!(text, ", preset {}", self.settings.preset)?;
+                let components = robust.graph.components.len();
+                let pieces = if components == 1 { "component" } else { "components" };
+                write!(text, ", {} {pieces}, preset {}", grouped(components), self.settings.preset)?;
                 let copies = robust.graph.duplicates.n_copies();
                 if copies > 0 {
                     write!(text, ", {} duplicate rows share a node", grouped(copies))?;
@@ -318,12 +320,18 @@ impl Report<'_> {
         writeln!(text, "sizes     {}{rest}", shown.join(", "))?;
         if let Some(stability) = clusters.stability {
             let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
+            let of_rows = self.built.of_rows(&stability.of_nodes);
+            let mut sums = vec![0.0; k];
+            clusters.labels.iter().zip(&of_rows).for_each(|(&label, share)| sums[label as usize] += share);
+            let means =
+                sums.iter().zip(&sizes).map(|(sum, &size)| format!("{:.2}", sum / size.max(1) as f64));
             writeln!(
                 text,
-                "stability {:.3} over {} drawn graphs, {} nodes below 0.8",
+                "stability {:.3} over {} drawn graphs, {} nodes below 0.8; by cluster {}{rest}",
                 stability.overall,
                 stability.of_draws.len(),
-                grouped(unsure)
+                grouped(unsure),
+                means.take(most).collect::<Vec<_>>().join(", ")
             )?;
         }
         if let Some(scores) = &clusters.scores {
@@ -465,7 +473,7 @@ pub fn say(text: &str) {
 }
 
 /// The most memory that this process has held, where the system says it.
-fn peak_memory() -> Option<u64> {
+pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
@@ -483,6 +491,13 @@ pub fn sparkline(counts: &[usize]) -> String {
     const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
+}
+
+/// The first names of a list, and how many more there are.
+pub fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", grouped(names.len() - MOST)) } else { shown }
 }
 
 /// Mean and standard deviation, as 0.97 ± 0.02.

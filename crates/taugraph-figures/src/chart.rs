@@ -80,7 +80,7 @@ impl Frame {
                 11.0,
                 Anchor::End,
                 INK,
-                &format!("{value:.1}"),
+                &mark(value, high - low),
             );
         }
         drawing.line((self.left, self.bottom), (self.right, self.bottom), INK, 1.0, 1.0);
@@ -100,6 +100,51 @@ impl Frame {
     }
 }
 
+/// A number beside an axis of this length.
+fn mark(value: f64, span: f64) -> String {
+    match span {
+        span if span >= 5.0 => format!("{value:.0}"),
+        span if span >= 0.5 => format!("{value:.1}"),
+        span if span >= 0.01 => format!("{value:.3}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Two numbers for each point, on axes of the same length, with the line on which both are equal.
+pub struct Scatter {
+    /// Above the panel.
+    pub title: String,
+    /// Below the axis.
+    pub x_label: String,
+    /// Beside the axis.
+    pub y_label: String,
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Panel for Scatter {
+    fn draw(&self, drawing: &mut Drawing, width: f64, height: f64) {
+        title(drawing, width, &self.title);
+        let all = || self.points.iter().flat_map(|&(a, b)| [a, b]);
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let high = high.max(low + f64::MIN_POSITIVE);
+        let frame = Frame::new(width, height, 0, (low, high));
+        frame.draw(drawing, &self.y_label);
+        let x = |value: f64| frame.left + (value - low) / (high - low) * (frame.right - frame.left);
+        for fifth in 0..=5 {
+            let value = low + (high - low) * f64::from(fifth) / 5.0;
+            let at = (x(value), frame.bottom + 15.0);
+            drawing.text(at, 11.0, Anchor::Middle, INK, &mark(value, high - low));
+        }
+        let middle = 0.5 * (frame.left + frame.right);
+        drawing.text((middle, frame.bottom + 30.0), 11.0, Anchor::Middle, INK, &self.x_label);
+        drawing.line((x(low), frame.y(low)), (x(high), frame.y(high)), INK, 1.0, 0.4);
+        for &(a, b) in &self.points {
+            drawing.circle((x(a), frame.y(b)), 1.6, class_color(0));
+        }
+    }
+}
+
 impl Panel for Curves {
     fn draw(&self, drawing: &mut Drawing, width: f64, height: f64) {
         title(drawing, width, &self.title);
@@ -111,8 +156,8 @@ impl Panel for Curves {
         let x = |value: f64| frame.left + (value - low) / span * (frame.right - frame.left);
         for fifth in 0..=5 {
             let value = low + span * f64::from(fifth) / 5.0;
-            let label = if span >= 5.0 { format!("{value:.0}") } else { format!("{value:.1}") };
-            drawing.text((x(value), frame.bottom + 15.0), 11.0, Anchor::Middle, INK, &label);
+            let at = (x(value), frame.bottom + 15.0);
+            drawing.text(at, 11.0, Anchor::Middle, INK, &mark(value, span));
         }
         let middle = 0.5 * (frame.left + frame.right);
         drawing.text((middle, frame.bottom + 30.0), 11.0, Anchor::Middle, INK, &self.x_label);

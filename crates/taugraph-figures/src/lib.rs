@@ -8,9 +8,9 @@ mod svg;
 
 mod chart;
 
-pub use chart::{Bars, Curve, Curves, Level};
+pub use chart::{Bars, Curve, Curves, Level, Scatter};
 pub use drawing::Drawing;
-pub use palette::{ABSENT, EDGE, INK, class_color};
+pub use palette::{ABSENT, EDGE, INK, class_color, probability_color};
 pub use panel::{DecayPanel, GraphPanel, Panel, PlaneMap};
 
 use std::path::{Path, PathBuf};

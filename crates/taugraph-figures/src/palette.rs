@@ -7,10 +7,14 @@ pub const EDGE: &str = "#56606b";
 /// Points that are not the subject.
 pub const ABSENT: &str = "#b8bec5";
 
-const CLASSES: [&str; 8] =
-    ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#444444"];
+/// Eight colours, the same lighter, and the same darker.
+const CLASSES: [&str; 24] = [
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#6b6b6b", "#80b8d8",
+    "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#b5b5b5", "#003f62", "#7e5700",
+    "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#3b3b3b",
+];
 
-/// The colour of a class or cluster; they repeat after eight.
+/// The colour of a class or cluster; they repeat after 24.
 pub fn class_color(class: u32) -> &'static str {
     CLASSES[class as usize % CLASSES.len()]
 }

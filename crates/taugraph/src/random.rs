@@ -61,6 +61,8 @@ pub enum Stage {
     Cells = 13,
     /// Points that look for other components in the name of their own.
     Scouts = 14,
+    /// Points that a report shows.
+    Shown = 15,
 }
 
 /// The stream of one stage of one run.

@@ -8,6 +8,7 @@ mod input;
 mod paper;
 mod predict;
 mod propagate;
+mod report;
 mod run;
 
 pub use cluster::ClusterArgs;
@@ -20,6 +21,7 @@ pub use input::{FeaturesPlace, InputArgs};
 pub use paper::{PaperCommand, PaperPart};
 pub use predict::PredictCommand;
 pub use propagate::{PropagateArgs, RuleName};
+pub use report::ReportArgs;
 pub use run::{ResumeArgs, RunArgs};
 
 use std::path::PathBuf;
@@ -59,6 +61,8 @@ pub enum Command {
     Info(Box<InfoArgs>),
     /// The sets of the paper: list, describe and fetch them
     Datasets(DatasetsArgs),
+    /// Draw every figure of a clustering; flags as of cluster, --figures names the folder
+    Plot(Box<ClusterCommand>),
     /// Measure the paper's tables and draw its figures
     Paper(PaperCommand),
     /// Print completions for a shell
@@ -108,6 +112,8 @@ pub struct ClusterCommand {
     #[command(flatten)]
     pub also: GraphOutputs,
     #[command(flatten)]
+    pub shows: ReportArgs,
+    #[command(flatten)]
     pub resume: ResumeArgs,
     #[command(flatten)]
     pub run: RunArgs,
@@ -130,6 +136,8 @@ pub struct GraphCommand {
     /// Local scales of each row, first and robust
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub scales: Option<PathBuf>,
+    #[command(flatten)]
+    pub shows: ReportArgs,
     #[command(flatten)]
     pub resume: ResumeArgs,
     #[command(flatten)]
@@ -155,6 +163,8 @@ pub struct PropagateCommand {
     /// Model for taugraph predict, as .safetensors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save_model: Option<PathBuf>,
+    #[command(flatten)]
+    pub shows: ReportArgs,
     #[command(flatten)]
     pub resume: ResumeArgs,
     #[command(flatten)]

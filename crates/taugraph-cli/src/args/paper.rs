@@ -24,6 +24,9 @@ pub struct PaperCommand {
     /// Measure everything anew
     #[arg(long)]
     pub fresh: bool,
+    /// The tables and the figures on one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }

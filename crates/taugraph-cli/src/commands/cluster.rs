@@ -1,5 +1,8 @@
 //! `taugraph cluster`.
 
+use taugraph::cluster::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
+use taugraph::progress::Run;
+use taugraph::robust::RobustGraph;
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
@@ -7,22 +10,39 @@ use super::{
     refuse_two_on_stdout, text_of, use_threads, with_advice, with_ids, work_folder, write_rows_graph,
     write_scales,
 };
-use crate::args::ClusterCommand;
+use crate::args::{ClusterCommand, ReportArgs};
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
+use crate::portrait::{self, Picture, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
 
+/// Where figures go if nobody says.
+const FIGURES: &str = "taugraph-figures";
+
 pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
+    let on_stdout = !is_stdout(args.run.json.as_deref());
+    cluster_and_show(args, &args.shows, args.output.is_some() || on_stdout)
+}
+
+/// `taugraph plot`: the same for its figures; labels are written only if asked for.
+pub fn plot(args: &ClusterCommand) -> Outcome<()> {
+    let mut shows = args.shows.clone();
+    shows.figures.get_or_insert_with(|| FIGURES.into());
+    cluster_and_show(args, &shows, args.output.is_some())
+}
+
+fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bool) -> Outcome<()> {
     let mut settings = Settings::start(&args.run)?;
     settings.apply_input(&args.input)?;
     settings.apply_graph(&args.graph)?;
     settings.apply_cluster(&args.cluster);
-    check_outputs(args, &settings.input)?;
+    check_outputs(args, &settings.input, writes_labels)?;
+    portrait::check(shows)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
@@ -38,9 +58,10 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     }
     check_model_output(args.save_model.as_deref(), &dataset.body)?;
     refuse_if_too_large(&dataset, &settings, &run)?;
+    let sample = shows.is_asked().then(|| Sample::new(&dataset, settings.seed));
     let (built, points) = with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
-    // A model needs the points, nothing else does.
-    let points = points.filter(|_| args.save_model.is_some());
+    // Models and pictures need the points, nothing else does.
+    let points = points.filter(|_| args.save_model.is_some() || shows.is_asked());
     let (clustering, stability) = with_advice(cluster_graph(&built, &settings, &run), &folder)?;
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
@@ -53,7 +74,7 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     run.stage("write", None)?;
     let labels = built.of_rows(&clustering.labels);
     let id_name = settings.input.id_column.as_deref();
-    if !is_stdout(args.run.json.as_deref()) || args.output.is_some() {
+    if writes_labels {
         let mut columns = vec![NewColumn::integers("cluster", labels.iter().map(|&label| i64::from(label)))];
         if let Some(stability) = &stability {
             columns.push(NewColumn::numbers("stability", built.of_rows(&stability.of_nodes)));
@@ -86,6 +107,20 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
         _ => None,
     };
+    let picture = sample.map(|sample| {
+        let relabel = |graph: &RobustGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
+        let found: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
+        let subject = Subject {
+            settings: &settings,
+            built: &built,
+            points: points.as_ref(),
+            clustering: Some(&clustering),
+            labels: Some((&found, &relabel)),
+            truth: dataset.labels.as_deref(),
+        };
+        Picture::new(sample, &subject, &run)
+    });
+    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "cluster",
@@ -100,11 +135,27 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
         }),
         seconds: &seconds,
     };
+    if let Some(picture) = &picture {
+        portrait::publish(&report, None, picture, shows)?;
+    }
     report.publish(None, "", &args.run)
 }
 
+/// As many clusters of another graph of the same points.
+fn relabeled(
+    graph: &RobustGraph,
+    clustering: &Clustering,
+    settings: &Settings,
+    run: &Run<'_>,
+) -> Outcome<Vec<Option<u32>>> {
+    let clusters = ClusterCount::Exactly(clustering.n_clusters());
+    let params = ClusterParams { clusters, ..settings.cluster };
+    let found = spectral_clustering(&graph.graph, &params, run)?;
+    Ok(graph.duplicates.restore(&found.labels).into_iter().map(Some).collect())
+}
+
 /// Finds out before the work whether its results can be written.
-fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
+fn check_outputs(args: &ClusterCommand, input: &InputSettings, writes_labels: bool) -> Outcome<()> {
     refuse_shared_files(
         &input.file,
         &[
@@ -114,16 +165,18 @@ fn check_outputs(args: &ClusterCommand, input: &InputSettings) -> Outcome<()> {
             ("--scales", args.also.scales.as_deref()),
             ("--graph", args.also.graph_file.as_deref()),
             ("--save-model", args.save_model.as_deref()),
+            ("--report", args.shows.report.as_deref()),
         ],
     )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     refuse_two_on_stdout(&[
-        ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
+        ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && writes_labels)),
         ("--json", json_on_stdout),
         ("--embedding", is_stdout(args.embedding.as_deref())),
         ("--scales", is_stdout(args.also.scales.as_deref())),
         ("--graph", is_stdout(args.also.graph_file.as_deref())),
         ("--save-model", is_stdout(args.save_model.as_deref())),
+        ("--report", is_stdout(args.shows.report.as_deref())),
     ])?;
     for path in [&args.output, &args.embedding, &args.also.scales].into_iter().flatten() {
         check_table_output(&Output::new(path))?;

@@ -1,8 +1,10 @@
 //! `taugraph demo`: what the robust graph is good for, on two noisy spirals.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use clap::Parser;
 use serde_json::json;
 use taugraph::cluster::{ClusterParams, Clustering, spectral_clustering};
 use taugraph::distance::Metric;
@@ -15,10 +17,12 @@ use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, robust_graph};
 use taugraph_io::{Output, write_table};
 
+use super::cluster;
 use super::generate::as_table;
 use super::{new_run, use_threads};
-use crate::args::DemoArgs;
+use crate::args::{Cli, Command, DemoArgs};
 use crate::failure::{Failure, Outcome};
+use crate::portrait::command_line;
 use crate::progress::Terminal;
 use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
 use taugraph_figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
@@ -70,6 +74,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
     let data_file = folder.join("spirals.csv");
     write_table(&as_table(&data), &Output::new(&data_file))?;
     let files = draw(folder, &data, &plain, &robust)?;
+    write_page(folder, &data_file, seed)?;
     let seconds: f64 = terminal.finish().iter().map(|(_, seconds)| seconds).sum();
 
     let text = describe(&Story {
@@ -102,6 +107,32 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
         Output::Stdout.write(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(())
+}
+
+/// The page of the clustering that the demo recommends.
+fn write_page(folder: &Path, data_file: &Path, seed: u64) -> Outcome<()> {
+    let page = folder.join("report.html");
+    let labels = folder.join("clusters.csv");
+    let words: Vec<OsString> = vec![
+        "cluster".into(),
+        data_file.into(),
+        "--label-column=label".into(),
+        "--clusters=2".into(),
+        "--stability=10".into(),
+        format!("--seed={seed}").into(),
+        "--output".into(),
+        labels.into(),
+        "--report".into(),
+        page.into(),
+    ];
+    let typed = command_line(words.iter().map(|word| word.to_string_lossy().into_owned()));
+    let program = OsString::from("taugraph");
+    let cli = Cli::try_parse_from(std::iter::once(program).chain(words).chain(["--quiet".into()]));
+    let Ok(Cli { command: Command::Cluster(mut args) }) = cli else {
+        unreachable!("the command of the demo is a command")
+    };
+    args.shows.command = Some(typed);
+    cluster(&args)
 }
 
 fn noisy_spirals(seed: u64) -> Outcome<LabeledPoints> {
@@ -238,13 +269,13 @@ The robust graph asked of each of its {} candidate edges up to which quantile of
 around it it persists: {} edges at tau = {}, {} at tau = {}.  {}
 Edges between the arms die early, edges along them persist; scales and weights follow.
 
-Look at {} (every figure is beside it as .svg and .png).
+Open {} in a browser (every figure is beside it as .svg and .png).
 {:.1} s in all. Try next:
 
     taugraph cluster {} --label-column label
     taugraph cluster {} --label-column label --preset local-scaling
     taugraph info YOUR.csv
-    taugraph cluster YOUR.csv --output clusters.csv
+    taugraph cluster YOUR.csv --output clusters.csv --report clusters.html
 ",
         story.seed,
         SEEDS - 1,
@@ -255,7 +286,7 @@ Look at {} (every figure is beside it as .svg and .png).
         grouped(counts[counts.len() - 1]),
         decay[decay.len() - 1].0,
         sparkline(&counts),
-        story.folder.join("overview.png").display(),
+        story.folder.join("report.html").display(),
         story.seconds,
         story.data_file.display(),
         story.data_file.display(),

@@ -10,7 +10,8 @@ use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
-use crate::pipeline::build_graph;
+use crate::pipeline::build_graph_and_points;
+use crate::portrait::{self, Picture, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::Report;
 use crate::settings::Settings;
@@ -25,6 +26,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
             ("--output", args.output.as_deref()),
             ("--json", args.run.json.as_deref()),
             ("--scales", args.scales.as_deref()),
+            ("--report", args.shows.report.as_deref()),
         ],
     )?;
     let json_on_stdout = is_stdout(args.run.json.as_deref());
@@ -33,7 +35,9 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         ("edges", edges_on_stdout),
         ("--json", json_on_stdout),
         ("--scales", is_stdout(args.scales.as_deref())),
+        ("--report", is_stdout(args.shows.report.as_deref())),
     ])?;
+    portrait::check(&args.shows)?;
     check_graph_output(&output(args.output.as_deref()))?;
     if let Some(path) = &args.scales {
         check_table_output(&Output::new(path))?;
@@ -55,7 +59,9 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         let message = format!("{} is a graph already; cluster it, or say --input distances", dataset.name);
         return Err(Failure::Input(message));
     }
-    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
+    let sample = args.shows.is_asked().then(|| Sample::new(&dataset, settings.seed));
+    let (built, points) = with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
+    let points = points.filter(|_| args.shows.is_asked());
     run.stage("write", None)?;
     if edges_on_stdout || args.output.is_some() {
         write_rows_graph(&built, &output(args.output.as_deref()))?;
@@ -63,6 +69,18 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     if let Some((path, robust)) = args.scales.as_ref().zip(built.robust()) {
         write_scales(robust, &dataset, settings.input.id_column.as_deref(), path)?;
     }
+    let picture = sample.map(|sample| {
+        let subject = Subject {
+            settings: &settings,
+            built: &built,
+            points: points.as_ref(),
+            clustering: None,
+            labels: None,
+            truth: dataset.labels.as_deref(),
+        };
+        Picture::new(sample, &subject, &run)
+    });
+    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "graph",
@@ -72,5 +90,8 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
+    if let Some(picture) = &picture {
+        portrait::publish(&report, None, picture, &args.shows)?;
+    }
     report.publish(None, "", &args.run)
 }

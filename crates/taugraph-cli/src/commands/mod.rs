@@ -13,7 +13,7 @@ mod paper;
 mod predict;
 mod propagate;
 
-pub use cluster::cluster;
+pub use cluster::{cluster, plot};
 pub use compare::compare;
 pub use datasets::datasets;
 pub use demo::demo;

@@ -9,6 +9,8 @@ use taugraph_lab::paper::{
     markdown, run,
 };
 
+use taugraph_report::{Document, Part, write_document};
+
 use super::{new_run, use_threads};
 use crate::args::{PaperCommand, PaperPart};
 use crate::failure::{Failure, Outcome};
@@ -44,6 +46,9 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
     if args.run.config.is_some() || args.run.json.is_some() || args.run.seed.is_some() {
         let message = "the tables have seeds of their own, no --config, and their JSON is in the folder";
         return Err(Failure::Usage(message.into()));
+    }
+    if let Some(path) = &args.report {
+        Output::new(path).check()?;
     }
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
@@ -89,10 +94,44 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
         Output::new(&path).write(|out| out.write_all(text.as_bytes()))?;
         files.push(path);
     }
+    if let Some(path) = &args.report {
+        write_document(&page_of(&parts, &files)?, &Output::new(path))?;
+    }
     if !args.run.quiet {
         say(&format!("{} files in {}\n", files.len(), folder.display()));
     }
     Ok(())
+}
+
+/// The tables and the figures on one page.
+fn page_of(texts: &[String], files: &[PathBuf]) -> Outcome<Document> {
+    let mut parts: Vec<Part> = Vec::new();
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        let cells = line.strip_prefix('|').and_then(|line| line.strip_suffix('|'));
+        match (line.strip_prefix("## "), cells) {
+            (Some(heading), _) => parts.push(Part::Heading(heading.into())),
+            (None, Some(cells)) if cells.starts_with("--") => {}
+            (None, Some(cells)) => {
+                let row = cells.split('|').map(|cell| cell.replace("**", "").trim().to_string()).collect();
+                match parts.last_mut() {
+                    Some(Part::Table(rows)) => rows.push(row),
+                    _ => parts.push(Part::Table(vec![row])),
+                }
+            }
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => parts.push(Part::Text(line.replace("**", ""))),
+        }
+    }
+    let is_svg = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "svg");
+    for file in files.iter().filter(is_svg) {
+        let svg = std::fs::read(file)
+            .map_err(|source| taugraph_io::Error::Read { name: file.display().to_string(), source })?;
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().replace('-', " ");
+        parts.push(Part::Heading(name.clone()));
+        parts.push(Part::Figure { svg, says: name });
+    }
+    let title = "The paper's tables and figures, measured".into();
+    Ok(Document { title, version: env!("CARGO_PKG_VERSION").into(), parts })
 }
 
 /// The same table as Markdown, CSV and JSON.

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::links::link_by_degree;
 use taugraph::points::Duplicates;
+use taugraph::progress::Run;
 use taugraph::propagate::{
     Examples, Hold, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
 };
+use taugraph::robust::RobustGraph;
 use taugraph_io::{
     Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
     write_table,
@@ -25,6 +27,7 @@ use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{Built, build_graph_and_points};
+use crate::portrait::{self, Classes, Picture, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing};
 use crate::settings::Settings;
@@ -46,10 +49,11 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let mut dataset = read_dataset(&settings.input, &features)?;
     let given = Given::new(&settings, &dataset)?;
     check_model_output(args.save_model.as_deref(), &dataset.body)?;
+    let sample = args.shows.is_asked().then(|| Sample::new(&dataset, settings.seed));
     let (mut built, points) =
         with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
-    // A model needs the points, nothing else does.
-    let points = points.filter(|_| args.save_model.is_some());
+    // Models and pictures need the points, nothing else does.
+    let points = points.filter(|_| args.save_model.is_some() || args.shows.is_asked());
     if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
         built = Built::Given(link_by_degree(graph).0);
     }
@@ -71,6 +75,24 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         let output = Output::new(path);
         model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
     }
+    let picture = sample.map(|sample| {
+        let relabel = |graph: &RobustGraph, run: &Run<'_>| {
+            let duplicates = &graph.duplicates;
+            let (examples, _) = Examples::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
+            let found = spread(&graph.graph, &examples, &params, run)?;
+            Ok(found.of_rows(&given.of_rows, duplicates, params.hold).labels)
+        };
+        let subject = Subject {
+            settings: &settings,
+            built: &built,
+            points: points.as_ref(),
+            clustering: None,
+            labels: Some((&rows.labels, &relabel)),
+            truth: None,
+        };
+        Picture::new(sample, &subject, &run)
+    });
+    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "propagate",
@@ -80,6 +102,16 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
+    if let Some(picture) = &picture {
+        let classes = Classes {
+            names: &given.classes,
+            of_rows: &rows.labels,
+            given: &given.of_rows,
+            margins: &rows.margins,
+            notes: rows.notes(&found, n_conflicts),
+        };
+        portrait::publish(&report, Some(&classes), picture, &args.shows)?;
+    }
     let section = rows.json(&given.classes, &found, n_conflicts);
     report.publish(Some(("propagation", section)), &rows.text(&given.classes, &found, n_conflicts), &args.run)
 }
@@ -90,6 +122,7 @@ fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
         ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
         ("--json", json_on_stdout),
         ("--save-model", is_stdout(args.save_model.as_deref())),
+        ("--report", is_stdout(args.shows.report.as_deref())),
     ])?;
     refuse_shared_files(
         &settings.input.file,
@@ -97,8 +130,10 @@ fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
             ("--output", args.output.as_deref()),
             ("--json", args.run.json.as_deref()),
             ("--save-model", args.save_model.as_deref()),
+            ("--report", args.shows.report.as_deref()),
         ],
     )?;
+    portrait::check(&args.shows)?;
     if let Some(path) = &args.output {
         check_table_output(&Output::new(path))?;
         refuse_text_in_npy(path, Some("labels"))?;
@@ -320,6 +355,14 @@ impl Rows {
             None => format!("{} iterations", found.info.iterations),
         };
         text += &format!("          {} rows with a margin below 0.1; {how}\n", grouped(unsure.count()));
+        for note in self.notes(found, n_conflicts) {
+            text += &format!("note      {note}\n");
+        }
+        text
+    }
+
+    /// What the user should know about.
+    fn notes(&self, found: &Propagation, n_conflicts: usize) -> Vec<String> {
         let notes = [
             (
                 self.count("unreached"),
@@ -329,10 +372,8 @@ impl Rows {
             (found.n_weak_edges, "edges weigh less than 1e-10 of the heaviest and were left out"),
             (n_conflicts, "groups of equal rows have different labels: the most frequent one counts"),
         ];
-        for (count, note) in notes.iter().filter(|(count, _)| *count > 0) {
-            text += &format!("note      {} {note}\n", grouped(*count));
-        }
-        text
+        let notes = notes.iter().filter(|(count, _)| *count > 0);
+        notes.map(|(count, note)| format!("{} {note}", grouped(*count))).collect()
     }
 }
 

@@ -124,6 +124,28 @@ impl StochasticGraph {
     pub fn present_at(&self, tau: f64) -> Vec<bool> {
         self.persistence.iter().map(|&p| is_present(p, tau, self.open_ended)).collect()
     }
+
+    /// Nodes of each connected component of the edges present at τ, in the order of their first nodes.
+    pub fn component_sizes_at(&self, tau: f64) -> Vec<usize> {
+        let n = self.edges.n_nodes();
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        let root = |parent: &mut [u32], mut node: u32| {
+            while parent[node as usize] != node {
+                parent[node as usize] = parent[parent[node as usize] as usize];
+                node = parent[node as usize];
+            }
+            node
+        };
+        let present = self.edges.iter().zip(&self.persistence);
+        for ((i, j), _) in present.filter(|(_, p)| is_present(**p, tau, self.open_ended)) {
+            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+            // The first node of a component is its root.
+            parent[a.max(b) as usize] = a.min(b);
+        }
+        let mut sizes = vec![0; n];
+        (0..n as u32).for_each(|node| sizes[root(&mut parent, node) as usize] += 1);
+        sizes.into_iter().filter(|&size| size > 0).collect()
+    }
 }
 
 fn is_present(persistence: f64, tau: f64, open_ended: bool) -> bool {

@@ -1,7 +1,12 @@
 //! t-SNE (van der Maaten and Hinton 2008): points in the plane such that neighbours stay neighbours, for pictures.
 //!
-//! All pairs attract and repel each other exactly, so that time grows with N²; for a few thousand points. The start is the two leading principal
-//! components; nothing is random.
+//! Of points, all pairs attract and repel each other exactly, so that time grows with N²; for a few thousand points. Of a graph, its edges
+//! attract, and far groups of points repel as one ([`tsne_of_graph`]); for tens of thousands. Nothing is random.
+
+mod of_graph;
+mod quadtree;
+
+pub use of_graph::tsne_of_graph;
 
 use rayon::prelude::*;
 
@@ -39,6 +44,17 @@ pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) ->
     refuse_if_over(n, run.memory_limit, estimate, "show a sample of the points")?;
     run.stage("t-SNE", Some(params.steps as u64))?;
     let affinities = affinities(space, params.perplexity);
+    descend(start, params.steps, |y, pull| gradient(&affinities, y, pull), run)
+}
+
+/// Goes down the gradient, which takes the positions and how strongly neighbours pull.
+fn descend(
+    start: &[f64],
+    steps: usize,
+    gradient: impl Fn(&[f64], f64) -> Vec<f64>,
+    run: &Run<'_>,
+) -> Result<Vec<f64>> {
+    let n = start.len() / 2;
     let spread =
         (start.iter().map(|v| v * v).sum::<f64>() / start.len() as f64).sqrt().max(f64::MIN_POSITIVE);
     // Points that start at one place would stay together: a hair tells them apart.
@@ -47,11 +63,11 @@ pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) ->
         start.iter().enumerate().map(|(place, v)| 1e-2 * (v / spread + hair(place))).collect();
     let (mut velocity, mut gains) = (vec![0.0; 2 * n], vec![1.0f64; 2 * n]);
     let rate = (n as f64 / EXAGGERATION).max(50.0);
-    let early = (params.steps / 4).min(250);
-    for step in 0..params.steps {
+    let early = (steps / 4).min(250);
+    for step in 0..steps {
         run.check()?;
         let (pull, momentum) = if step < early { (EXAGGERATION, 0.5) } else { (1.0, 0.8) };
-        let gradient = gradient(&affinities, &y, pull);
+        let gradient = gradient(&y, pull);
         for place in 0..2 * n {
             let is_turning = gradient[place] * velocity[place] > 0.0;
             gains[place] = if is_turning { (0.8 * gains[place]).max(0.01) } else { gains[place] + 0.2 };

@@ -1,0 +1,234 @@
+//! What has to be computed to show a run: positions of the points, the graph at each quantile, the same without quantiles.
+
+use taugraph::cluster::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
+use taugraph::distance::Metric;
+use taugraph::error::Error;
+use taugraph::graph::SparseGraph;
+use taugraph::labels::Labels;
+use taugraph::metrics::nmi;
+use taugraph::neighbors::Space;
+use taugraph::params::Preset;
+use taugraph::points::{Points, principal_components};
+use taugraph::progress::Run;
+use taugraph::quantile::{Certain, Estimator};
+use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::spectral::{EigenParams, EmbeddingRows, LaplacianKind, embed};
+use taugraph::tsne::tsne_of_graph;
+use taugraph_report::{Compared, DecayStep, Eigenvalues, Layout};
+
+use super::sample::Sample;
+use crate::failure::Outcome;
+use crate::pipeline::{Built, GraphPoints};
+use crate::report::is_missing;
+use crate::settings::Settings;
+
+/// Steps of t-SNE.
+const TSNE_STEPS: usize = 400;
+/// Up to this many rows the run is repeated without the quantiles.
+const MOST_COMPARED: usize = 50_000;
+/// Up to this many rows local scaling is compared as it was proposed, over all pairs.
+const MOST_ALL_PAIRS: usize = 2_000;
+/// Clusters up to which eigenvalues are shown.
+const EIGENVALUES: usize = 15;
+/// Eigenvectors behind the picture of a graph that was not clustered.
+const COORDINATES: usize = 4;
+
+/// Labels of all rows on another graph of the same points.
+pub type Relabel<'a> = dyn Fn(&RobustGraph, &Run<'_>) -> Outcome<Vec<Option<u32>>> + 'a;
+
+/// What is to be shown.
+pub struct Subject<'a> {
+    pub settings: &'a Settings,
+    pub built: &'a Built,
+    pub points: Option<&'a GraphPoints>,
+    pub clustering: Option<&'a Clustering>,
+    /// Labels that were found, and how they are found on another graph.
+    pub labels: Option<(&'a [Option<u32>], &'a Relabel<'a>)>,
+    /// Known labels of the rows.
+    pub truth: Option<&'a [String]>,
+}
+
+/// What was computed to show it.
+pub struct Picture {
+    pub sample: Sample,
+    pub layouts: Vec<Layout>,
+    pub decay: Vec<DecayStep>,
+    pub eigen: Option<Eigenvalues>,
+    pub comparison: Vec<Compared>,
+    pub comparison_note: String,
+}
+
+impl Picture {
+    pub fn new(sample: Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Self> {
+        // Finished stages of the run itself are not those of its pictures.
+        let run = &Run { checkpoints: None, ..*run };
+        run.stage("report", None)?;
+        let layouts = layouts(&sample, subject, run)?;
+        let decay = subject.built.robust().map_or(Vec::new(), |robust| decay(&robust.graph));
+        let eigen = subject.clustering.map(|clustering| eigenvalues(clustering, subject, run)).transpose()?;
+        let (comparison, comparison_note) = comparison(subject, run)?;
+        Ok(Self { sample, layouts, decay, eigen, comparison, comparison_note })
+    }
+}
+
+/// Edges and components of the whole graph at each quantile.
+fn decay(graph: &RobustGraph) -> Vec<DecayStep> {
+    let of_step = |&(tau, edges): &(f64, usize)| {
+        let sizes = graph.stochastic.component_sizes_at(tau);
+        DecayStep { tau, edges, components: sizes.len(), largest: sizes.into_iter().max().unwrap_or(0) }
+    };
+    graph.stochastic.decay().iter().map(of_step).collect()
+}
+
+/// Those of the clustering, or, where the number was given, as many as would have been looked at.
+fn eigenvalues(clustering: &Clustering, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Eigenvalues> {
+    let (params, graph) = (&subject.settings.cluster, subject.built.graph());
+    let clusters = clustering.n_clusters();
+    let most = EIGENVALUES.max(clusters + 1);
+    let is_given = matches!(params.clusters, ClusterCount::Exactly(_));
+    let gap = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_COMPARED {
+        let looked_at = ClusterParams { clusters: ClusterCount::Automatic { most }, ..*params };
+        spectral_clustering(graph, &looked_at, run)?.eigengap
+    } else {
+        clustering.eigengap.clone()
+    };
+    Ok(Eigenvalues {
+        values: gap.eigenvalues().to_vec(),
+        gaps: gap.gaps().to_vec(),
+        clusters,
+        suggested: gap.suggestion(),
+    })
+}
+
+fn layouts(sample: &Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec<Layout>> {
+    let built = subject.built;
+    let duplicates = built.duplicates();
+    let nodes: Vec<u32> = sample.rows.iter().map(|&row| duplicates.node_of_row()[row as usize]).collect();
+    let mut layouts = Vec::new();
+    let shown = subject.points.and_then(|points| match &points.space {
+        Space::Points(space) => Some((space.points().select(&sample.rows), space.metric())),
+        _ => None,
+    });
+    if let Some((points, _)) = &shown {
+        let (name, note) = match points.n_columns() {
+            1 | 2 => ("the two columns", ""),
+            _ => ("principal components", "The two directions in which the points vary most."),
+        };
+        let xy = match points.n_columns() {
+            2 => points.values().to_vec(),
+            _ => in_the_plane(points, run)?,
+        };
+        layouts.push(Layout { name: name.into(), note: note.into(), xy });
+    }
+    if let Some(xy) = spectral(&nodes, subject, run)? {
+        let note =
+            "What k-means groups: the smallest eigenvectors of the graph, seen from where they vary most.";
+        layouts.push(Layout { name: "spectral embedding".into(), note: note.into(), xy });
+    }
+    if let Some(xy) = tsne(sample, shown, layouts.first(), built, run)? {
+        let note = "t-SNE of the graph keeps neighbours together; sizes of groups and gaps between them mean little.";
+        layouts.push(Layout { name: "t-SNE".into(), note: note.into(), xy });
+    }
+    Ok(layouts)
+}
+
+/// Two principal components, or what there is of them.
+fn in_the_plane(points: &Points, run: &Run<'_>) -> Outcome<Vec<f64>> {
+    let found = 2.min(points.n_columns()).min(points.len());
+    let (rotated, _) = principal_components(points, found, run)?;
+    let second = |row: &[f64]| row.get(1).copied().unwrap_or(0.0);
+    Ok((0..rotated.len()).flat_map(|i| [rotated.row(i)[0], second(rotated.row(i))]).collect())
+}
+
+fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Option<Vec<f64>>> {
+    let graph = subject.built.graph();
+    let known = subject.clustering.and_then(|clustering| clustering.embedding.as_ref());
+    let own;
+    let embedding = match known {
+        Some(embedding) if embedding.n_columns > 1 => embedding,
+        _ if graph.n_nodes() > COORDINATES => {
+            let (kind, rows) = (LaplacianKind::Symmetric, EmbeddingRows::UnitLength);
+            own = embed(graph, kind, COORDINATES, rows, &EigenParams::for_space(), run)?;
+            &own
+        }
+        _ => return Ok(None),
+    };
+    let rows = nodes.iter().flat_map(|&node| embedding.row(node as usize)).copied().collect();
+    in_the_plane(&Points::new(rows, embedding.n_columns)?, run).map(Some)
+}
+
+/// t-SNE of the graph; of a sample, of the graph that the sampled points have among themselves.
+fn tsne(
+    sample: &Sample,
+    shown: Option<(Points, Metric)>,
+    start: Option<&Layout>,
+    built: &Built,
+    run: &Run<'_>,
+) -> Outcome<Option<Vec<f64>>> {
+    let Some(start) = start.filter(|_| built.graph().n_nodes() > COORDINATES) else { return Ok(None) };
+    let of_graph = |graph: &SparseGraph, row_of_node: &[u32]| -> Outcome<Vec<[f64; 2]>> {
+        let at = |&row: &u32| [start.xy[2 * row as usize], start.xy[2 * row as usize + 1]];
+        let start: Vec<f64> = row_of_node.iter().flat_map(at).collect();
+        Ok(tsne_of_graph(graph, &start, TSNE_STEPS, run)?.as_chunks::<2>().0.to_vec())
+    };
+    if sample.is_whole() {
+        let duplicates = built.duplicates();
+        let of_nodes = of_graph(built.graph(), duplicates.row_of_node())?;
+        return Ok(Some(duplicates.restore(&of_nodes).concat()));
+    }
+    let Some((points, metric)) = shown else { return Ok(None) };
+    let space = Space::from_points(points, metric)?;
+    let graph = robust_graph(&space, &Preset::Robust.params().check()?, run)?;
+    let of_nodes = of_graph(&graph.graph, graph.duplicates.row_of_node())?;
+    Ok(Some(graph.duplicates.restore(&of_nodes).concat()))
+}
+
+/// The same labels on graphs that know nothing of quantiles.
+fn comparison(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<(Vec<Compared>, String)> {
+    let none = |why: &str| Ok((Vec::new(), why.to_string()));
+    let (Some((found, relabel)), Some(points)) = (subject.labels, subject.points) else {
+        return none("");
+    };
+    if found.len() > MOST_COMPARED {
+        return none("");
+    }
+    let own = &subject.settings.graph;
+    let certain = taugraph::params::GraphParams { estimator: Estimator::Certain(Certain), ..own.clone() };
+    let mut graphs = vec![("the same candidate edges, every probability 1", certain)];
+    if found.len() <= MOST_ALL_PAIRS && points.space.knows_all_pairs() {
+        graphs.push(("plain local scaling, all pairs", Preset::LocalScaling.params()));
+    }
+    let score = |labels: &[Option<u32>]| subject.truth.map(|truth| score_of(truth, labels)).transpose();
+    let mut rows =
+        vec![Compared { graph: "this graph".into(), agreement: 1.0, score: score(found)?.flatten() }];
+    for (name, params) in graphs {
+        let graph = match robust_graph(&points.space, &params.check()?, run) {
+            // A set too small for a preset's neighbourhoods is not compared with it.
+            Err(Error::TooFewPoints { .. }) => continue,
+            graph => graph?,
+        };
+        let labels = relabel(&graph, run)?;
+        let agreement = agreement(found, &labels)?;
+        rows.push(Compared { graph: name.into(), agreement, score: score(&labels)?.flatten() });
+    }
+    let note = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. Where the quantiles change nothing, the \
+                points had no noise that they could tell apart.";
+    Ok((rows, note.into()))
+}
+
+/// NMI of two labelings, over the rows that have a label in both.
+fn agreement(a: &[Option<u32>], b: &[Option<u32>]) -> Outcome<f64> {
+    let both = a.iter().zip(b).filter_map(|(a, b)| a.zip(*b));
+    let (a, b): (Vec<u32>, Vec<u32>) = both.unzip();
+    Ok(if a.is_empty() { 0.0 } else { nmi(&a, &b)? })
+}
+
+fn score_of(truth: &[String], labels: &[Option<u32>]) -> Outcome<Option<f64>> {
+    let both = truth.iter().zip(labels).filter(|(truth, _)| !is_missing(truth));
+    let (truth, labels): (Vec<&String>, Vec<u32>) =
+        both.filter_map(|(truth, label)| label.map(|label| (truth, label))).unzip();
+    if truth.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(nmi(&Labels::from_names(&truth).0, &labels)?))
+}
