@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test test-python wheel bench bench-large results reference fuzz doc fmt clean
+.PHONY: test test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -12,6 +12,7 @@ test: $(VENV)
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
+	$(MAKE) test-browser
 	$(MAKE) test-python
 
 ## The Python package: its wheel in a clean environment, with the checks of scikit-learn, real scanpy and the program beside it.
@@ -20,6 +21,18 @@ test-python: wheel
 	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl -r python/tests/requirements.txt
 	cargo build --workspace --bins
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
+
+## The report in a real Chromium, which is installed where the machine allows it. Needs the program that cargo test has built.
+test-browser: $(VENV)
+	cargo build --workspace --bins
+	chromium=$$(scripts/chromium.sh) && if [ -n "$$chromium" ]; then \
+		TAUGRAPH_CHROMIUM=$$chromium TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) \
+		$(PYTHON) -m pytest --quiet --rootdir=browser -s browser; fi
+
+## The picture of the README.
+screenshot: $(VENV)
+	cargo build --release
+	TAUGRAPH_CHROMIUM=$$(scripts/chromium.sh) $(PYTHON) scripts/screenshot.py target/release/taugraph docs/report.png
 
 wheel: $(VENV)
 	rm -rf target/wheels

@@ -83,7 +83,7 @@ impl Figures<'_> {
             let (name, title) = match report.decay.get(place) {
                 Some(step) => {
                     let title =
-                        format!("τ = {}: {} edges, {} components", step.tau, step.edges, step.components);
+                        format!("τ = {}: {} edges; components: {}", step.tau, step.edges, step.components);
                     (format!("graph-tau-{}", step.tau), title)
                 }
                 None => ("graph".into(), format!("{} edges", edges.len())),
@@ -117,9 +117,9 @@ impl Figures<'_> {
             let points =
                 eigen.values.iter().enumerate().map(|(place, &value)| ((place + 1) as f64, value / most));
             let panel = Curves {
-                title: format!("eigenvalues up to {most:.3}; {} clusters", eigen.clusters),
+                title: format!("eigenvalues as shares of {most:.3}; {} clusters", eigen.clusters),
                 x_label: "number of the eigenvalue".into(),
-                y_label: "share of the largest shown".into(),
+                y_label: "share".into(),
                 curves: vec![Curve { name: "eigenvalue".into(), points: points.collect() }],
                 y_range: (0.0, 1.0),
                 marks: true,
@@ -148,7 +148,7 @@ impl Figures<'_> {
             let share = |size: usize| level(size as f64 / total.max(1) as f64);
             let panel = Bars {
                 title: report.groups_title.clone(),
-                y_label: "share of the rows".into(),
+                y_label: "share".into(),
                 series: vec!["share of the rows".into()],
                 groups: report.groups.iter().map(|group| (group.name.clone(), share(group.size))).collect(),
             };
@@ -173,8 +173,8 @@ impl Figures<'_> {
         }
         if !report.comparison.is_empty() {
             let panel = Bars {
-                title: "with and without the quantiles".into(),
-                y_label: "agreement with this result".into(),
+                title: "agreement with this graph's result".into(),
+                y_label: "NMI".into(),
                 series: report.comparison.iter().map(|row| row.graph.clone()).collect(),
                 groups: vec![(
                     String::new(),

@@ -194,7 +194,7 @@ fn comparison(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<(Vec<Compared>, S
     }
     let own = &subject.settings.graph;
     let certain = taugraph::params::GraphParams { estimator: Estimator::Certain(Certain), ..own.clone() };
-    let mut graphs = vec![("the same candidate edges, every probability 1", certain)];
+    let mut graphs = vec![("the same edges, every p = 1", certain)];
     if found.len() <= MOST_ALL_PAIRS && points.space.knows_all_pairs() {
         graphs.push(("plain local scaling, all pairs", Preset::LocalScaling.params()));
     }

@@ -359,7 +359,7 @@
       make("h3", {}, text(nameOf(i)), data.points.ids ? ` (row ${grouped(rowNumbers[i])})` : ""),
       table(null, rows),
       make("h3", {}, counted(near.length, "neighbour")),
-      make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${short(p)})`])),
+      make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${p.toFixed(2)})`])),
     ];
     const grouping = categories[0];
     const group = grouping && grouping.of[i] !== NONE ? data.groups.find((known) => known.index === grouping.of[i]) : null;

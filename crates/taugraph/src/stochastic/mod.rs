@@ -181,6 +181,9 @@ mod tests {
         assert_eq!(graph.probabilities(), [1.0 - 1.0 / 3.0, 0.4, 0.4, 0.0]);
         assert!(!graph.has_flat_decay());
         assert_eq!(graph.present_at(0.5), [true, true, false, false]);
+        assert_eq!(graph.component_sizes_at(0.1), [4, 1]);
+        assert_eq!(graph.component_sizes_at(0.5), [3, 1, 1]);
+        assert_eq!(graph.component_sizes_at(0.95), [1; 5]);
     }
 
     #[test]
