@@ -43,6 +43,7 @@ bench: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-requirements.txt
 	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-io --examples
+	cargo build --release
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
 ## Up to a million points, neighbours and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.

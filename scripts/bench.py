@@ -11,6 +11,7 @@ that taugraph is faster.
 """
 
 import gzip
+import json
 import os
 import pathlib
 import subprocess
@@ -376,11 +377,33 @@ def from_python():
     return bench_python.section(points, bench, row)
 
 
+def report():
+    """What the browser test measures."""
+    chromium = subprocess.run([ROOT / "scripts" / "chromium.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    if not chromium:
+        print("report: skipped, there is no Chromium", flush=True)
+        return None
+    program = ROOT / "target" / "release" / "taugraph"
+    environment = {**os.environ, "TAUGRAPH_CHROMIUM": chromium, "TAUGRAPH_PROGRAM": str(program), "TAUGRAPH_MEASURED": str(DATA)}
+    command = [sys.executable, "-m", "pytest", "--quiet", "--rootdir=browser", "-k", "panning", "browser"]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    found = json.loads((DATA / "panning.json").read_text())
+    return [
+        "Frames while the map of a clustering is dragged to and fro, in headless Chromium without a GPU, and the time until another quantile has been",
+        "drawn. Goals: smooth (a screen shows a frame every 16.7 ms), a file of less than 6 MB.",
+        "",
+        "| points | edges drawn | file MB | frames | median ms | 95 % ms | worst ms | another quantile ms |",
+        "|---|---|---|---|---|---|---|---|",
+        row(*(f"{found[name]:,}" for name in ("points", "edges", "file_mb", "frames", "median_ms", "p95_ms", "worst_ms", "another_quantile_ms"))),
+    ]
+
+
 SECTIONS = {
     "stages": single_stages,
     "clustering": whole_clustering,
     "labels": labels,
     "python": from_python,
+    "report": report,
     "paper": preset_paper,
 }
 

@@ -23,6 +23,7 @@ TITLES = {
     "clustering": "The whole clustering, preset `robust`",
     "labels": "Labels from one example of each class",
     "python": "From Python",
+    "report": "The report in a browser",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
     "neighbours": "Approximate neighbours",
