@@ -29,7 +29,7 @@ macro_rules! packed {
 packed!(packed_u8, u8, "u8");
 packed!(packed_u16, u16, "u16");
 packed!(packed_u32, u32, "u32");
-packed!(packed_f32, f32, "f32");
+packed!(packed_f64, f64, "f64");
 
 #[cfg(test)]
 mod tests {

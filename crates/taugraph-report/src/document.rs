@@ -89,14 +89,17 @@ fn write_part(part: &Part, page: &mut String) -> std::fmt::Result {
         Part::Table(rows) => {
             writeln!(page, "<div class=\"scroll\"><table>")?;
             for (place, row) in rows.iter().enumerate() {
-                let cell = if place == 0 { "th" } else { "td" };
-                write!(page, "<tr>")?;
+                let (before, cell, after) = match place {
+                    0 => ("<thead>", "th scope=\"col\"", "</thead><tbody>"),
+                    _ => ("", "td", ""),
+                };
+                write!(page, "{before}<tr>")?;
                 for text in row {
-                    write!(page, "<{cell} dir=\"auto\">{}</{cell}>", escaped(text))?;
+                    write!(page, "<{cell} dir=\"auto\">{}</{}>", escaped(text), &cell[..2])?;
                 }
-                writeln!(page, "</tr>")?;
+                writeln!(page, "</tr>{after}")?;
             }
-            writeln!(page, "</table></div>")
+            writeln!(page, "</tbody></table></div>")
         }
     }
 }

@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 6;
 
 /// Writes SVG and PNG of every panel to a folder that exists.
 pub fn write_figures(report: &Report, folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut figures = Figures { report, folder, files: Vec::new() };
+    let mut figures = Figures { report, folder, files: Vec::new(), names: Vec::new() };
     figures.maps()?;
     figures.thinned()?;
     figures.curves()?;
@@ -27,11 +27,18 @@ struct Figures<'a> {
     report: &'a Report,
     folder: &'a Path,
     files: Vec<PathBuf>,
+    names: Vec<String>,
 }
 
 impl Figures<'_> {
     fn add(&mut self, name: &str, panel: &dyn taugraph_figures::Panel) -> Result<()> {
-        self.files.extend(write_figure(self.folder, &file_name(name), &[panel], 1)?);
+        // Columns of other alphabets, or that differ by case only, would have one name.
+        let plain = file_name(name);
+        let names = std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}-{number}")));
+        let name =
+            names.into_iter().find(|name| !self.names.contains(name)).expect("there are enough numbers");
+        self.files.extend(write_figure(self.folder, &name, &[panel], 1)?);
+        self.names.push(name);
         Ok(())
     }
 
@@ -74,6 +81,7 @@ impl Figures<'_> {
         let report = self.report;
         let (Some(layout), n_taus) = (report.layouts.first(), report.edges.taus.len()) else { return Ok(()) };
         let map = PlaneMap::new(&layout.xy, 2);
+        let sampled = if report.points.is_sample { " (a sample is drawn)" } else { "" };
         let mut chosen = vec![0, n_taus / 2, n_taus.saturating_sub(1)];
         chosen.dedup();
         for place in chosen {
@@ -82,8 +90,10 @@ impl Figures<'_> {
             let edges: Vec<_> = present.map(|edge| (edge.i, edge.j, Some(edge.probability))).collect();
             let (name, title) = match report.decay.get(place) {
                 Some(step) => {
-                    let title =
-                        format!("τ = {}: {} edges; components: {}", step.tau, step.edges, step.components);
+                    let title = format!(
+                        "τ = {}: {} edges; components: {}{}",
+                        step.tau, step.edges, step.components, sampled
+                    );
                     (format!("graph-tau-{}", step.tau), title)
                 }
                 None => ("graph".into(), format!("{} edges", edges.len())),

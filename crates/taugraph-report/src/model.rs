@@ -58,6 +58,10 @@ pub struct ShownPoints {
     pub rows: Vec<u32>,
     /// Their names, if rows have any.
     pub ids: Option<Vec<String>>,
+    /// The first of the points that are equal to each, which has their edges: itself where no other is equal.
+    pub nodes: Vec<u32>,
+    /// Whether there are more rows.
+    pub is_sample: bool,
     /// Says so if they are a sample.
     pub note: String,
 }
@@ -168,8 +172,8 @@ pub struct Eigenvalues {
     pub gaps: Vec<f64>,
     /// Clusters that were made.
     pub clusters: usize,
-    /// Clusters that the gaps suggest.
-    pub suggested: usize,
+    /// Clusters that the gaps suggest, if more eigenvalues were looked at than asked for.
+    pub suggested: Option<usize>,
 }
 
 /// A cluster, or the rows that got one label.

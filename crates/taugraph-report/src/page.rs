@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use taugraph_io::{Output, Result};
 
-use crate::base64::{encode, packed_f32, packed_u8, packed_u16, packed_u32};
+use crate::base64::{encode, packed_f64, packed_u8, packed_u16, packed_u32};
 use crate::model::{Category, Group, Layout, NumberColumn, Report, ShownEdges};
 
 const TEMPLATE: &str = include_str!("assets/page.html");
@@ -26,6 +26,7 @@ pub fn html(report: &Report) -> String {
         ("{{title}}", escaped(&report.title)),
         ("{{style}}", STYLE.to_string()),
         ("{{summary}}", escaped(&report.summary)),
+        ("{{command}}", escaped(&report.command)),
         ("{{version}}", escaped(&report.version)),
         ("{{data}}", json_in_html(&data(report))),
         ("{{script}}", SCRIPT.to_string()),
@@ -84,13 +85,14 @@ fn data(report: &Report) -> Value {
         json!({ "graph": compared.graph, "agreement": compared.agreement, "score": compared.score })
     });
     json!({
-        "command": report.command,
         "facts": report.facts,
         "warnings": report.warnings,
         "preparation": report.preparation,
         "points": {
             "shown": points.rows.len(),
             "rows": packed_u32(points.rows.iter().copied()),
+            "nodes": packed_u32(points.nodes.iter().copied()),
+            "isSample": points.is_sample,
             "ids": points.ids,
             "note": points.note,
         },
@@ -137,7 +139,7 @@ fn category_json(category: &Category) -> Value {
 }
 
 fn number_json(column: &NumberColumn) -> Value {
-    let values = packed_f32(column.values.iter().map(|&value| value as f32));
+    let values = packed_f64(column.values.iter().copied());
     json!({ "name": column.name, "role": column.role.name(), "values": values })
 }
 
@@ -187,6 +189,8 @@ mod tests {
             summary: evil.into(),
             warnings: vec![evil.into()],
             points: ShownPoints {
+                nodes: vec![0, 1],
+                is_sample: false,
                 rows: vec![1, 2],
                 ids: Some(vec![evil.into(), "b".into()]),
                 note: evil.into(),

@@ -107,20 +107,6 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
         Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
         _ => None,
     };
-    let picture = sample.map(|sample| {
-        let relabel = |graph: &RobustGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
-        let found: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
-        let subject = Subject {
-            settings: &settings,
-            built: &built,
-            points: points.as_ref(),
-            clustering: Some(&clustering),
-            labels: Some((&found, &relabel)),
-            truth: dataset.labels.as_deref(),
-        };
-        Picture::new(sample, &subject, &run)
-    });
-    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "cluster",
@@ -135,10 +121,21 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
         }),
         seconds: &seconds,
     };
-    if let Some(picture) = &picture {
-        portrait::publish(&report, None, picture, shows)?;
-    }
-    report.publish(None, "", &args.run)
+    report.publish(None, "", &args.run)?;
+    let Some(sample) = sample else { return Ok(()) };
+    let relabel = |graph: &RobustGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
+    let found: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
+    let subject = Subject {
+        settings: &settings,
+        built: &built,
+        points: points.as_ref(),
+        clustering: Some(&clustering),
+        labels: Some((&found, &relabel)),
+        truth: dataset.labels.as_deref(),
+    };
+    let picture = Picture::new(sample, &subject, &run)?;
+    terminal.finish();
+    portrait::publish(&report, None, &picture, shows)
 }
 
 /// As many clusters of another graph of the same points.

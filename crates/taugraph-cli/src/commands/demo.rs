@@ -113,21 +113,27 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
 fn write_page(folder: &Path, data_file: &Path, seed: u64) -> Outcome<()> {
     let page = folder.join("report.html");
     let labels = folder.join("clusters.csv");
+    let flag = |name: &str, path: &Path| {
+        let mut word = OsString::from(name);
+        word.push(path);
+        word
+    };
     let words: Vec<OsString> = vec![
         "cluster".into(),
-        data_file.into(),
         "--label-column=label".into(),
         "--clusters=2".into(),
         "--stability=10".into(),
         format!("--seed={seed}").into(),
-        "--output".into(),
-        labels.into(),
-        "--report".into(),
-        page.into(),
+        flag("--output=", &labels),
+        flag("--report=", &page),
+        "--".into(),
+        data_file.into(),
     ];
-    let typed = command_line(words.iter().map(|word| word.to_string_lossy().into_owned()));
-    let program = OsString::from("taugraph");
-    let cli = Cli::try_parse_from(std::iter::once(program).chain(words).chain(["--quiet".into()]));
+    let typed = command_line(words.iter().cloned());
+    let program = [OsString::from("taugraph")];
+    let mut quiet = words;
+    quiet.insert(1, "--quiet".into());
+    let cli = Cli::try_parse_from(program.into_iter().chain(quiet));
     let Ok(Cli { command: Command::Cluster(mut args) }) = cli else {
         unreachable!("the command of the demo is a command")
     };

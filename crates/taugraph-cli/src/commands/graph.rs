@@ -69,18 +69,6 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     if let Some((path, robust)) = args.scales.as_ref().zip(built.robust()) {
         write_scales(robust, &dataset, settings.input.id_column.as_deref(), path)?;
     }
-    let picture = sample.map(|sample| {
-        let subject = Subject {
-            settings: &settings,
-            built: &built,
-            points: points.as_ref(),
-            clustering: None,
-            labels: None,
-            truth: dataset.labels.as_deref(),
-        };
-        Picture::new(sample, &subject, &run)
-    });
-    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "graph",
@@ -90,8 +78,17 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
-    if let Some(picture) = &picture {
-        portrait::publish(&report, None, picture, &args.shows)?;
-    }
-    report.publish(None, "", &args.run)
+    report.publish(None, "", &args.run)?;
+    let Some(sample) = sample else { return Ok(()) };
+    let subject = Subject {
+        settings: &settings,
+        built: &built,
+        points: points.as_ref(),
+        clustering: None,
+        labels: None,
+        truth: dataset.labels.as_deref(),
+    };
+    let picture = Picture::new(sample, &subject, &run)?;
+    terminal.finish();
+    portrait::publish(&report, None, &picture, &args.shows)
 }

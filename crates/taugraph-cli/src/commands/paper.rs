@@ -105,6 +105,7 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
 
 /// The tables and the figures on one page.
 fn page_of(texts: &[String], files: &[PathBuf]) -> Outcome<Document> {
+    let plain = |text: &str| text.replace("**", "").replace('`', "");
     let mut parts: Vec<Part> = Vec::new();
     for line in texts.iter().flat_map(|text| text.lines()) {
         let cells = line.strip_prefix('|').and_then(|line| line.strip_suffix('|'));
@@ -112,14 +113,14 @@ fn page_of(texts: &[String], files: &[PathBuf]) -> Outcome<Document> {
             (Some(heading), _) => parts.push(Part::Heading(heading.into())),
             (None, Some(cells)) if cells.starts_with("--") => {}
             (None, Some(cells)) => {
-                let row = cells.split('|').map(|cell| cell.replace("**", "").trim().to_string()).collect();
+                let row = cells.split('|').map(|cell| plain(cell).trim().to_string()).collect();
                 match parts.last_mut() {
                     Some(Part::Table(rows)) => rows.push(row),
                     _ => parts.push(Part::Table(vec![row])),
                 }
             }
             (None, None) if line.trim().is_empty() => {}
-            (None, None) => parts.push(Part::Text(line.replace("**", ""))),
+            (None, None) => parts.push(Part::Text(plain(line))),
         }
     }
     let is_svg = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "svg");

@@ -75,24 +75,6 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         let output = Output::new(path);
         model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
     }
-    let picture = sample.map(|sample| {
-        let relabel = |graph: &RobustGraph, run: &Run<'_>| {
-            let duplicates = &graph.duplicates;
-            let (examples, _) = Examples::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
-            let found = spread(&graph.graph, &examples, &params, run)?;
-            Ok(found.of_rows(&given.of_rows, duplicates, params.hold).labels)
-        };
-        let subject = Subject {
-            settings: &settings,
-            built: &built,
-            points: points.as_ref(),
-            clustering: None,
-            labels: Some((&rows.labels, &relabel)),
-            truth: None,
-        };
-        Picture::new(sample, &subject, &run)
-    });
-    let picture = picture.transpose()?;
     let seconds = terminal.finish();
     let report = Report {
         command: "propagate",
@@ -102,18 +84,35 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         clusters: None,
         seconds: &seconds,
     };
-    if let Some(picture) = &picture {
-        let classes = Classes {
-            names: &given.classes,
-            of_rows: &rows.labels,
-            given: &given.of_rows,
-            margins: &rows.margins,
-            notes: rows.notes(&found, n_conflicts),
-        };
-        portrait::publish(&report, Some(&classes), picture, &args.shows)?;
-    }
     let section = rows.json(&given.classes, &found, n_conflicts);
-    report.publish(Some(("propagation", section)), &rows.text(&given.classes, &found, n_conflicts), &args.run)
+    let text = rows.text(&given.classes, &found, n_conflicts);
+    report.publish(Some(("propagation", section)), &text, &args.run)?;
+    let Some(sample) = sample else { return Ok(()) };
+    let relabel = |graph: &RobustGraph, run: &Run<'_>| {
+        let duplicates = &graph.duplicates;
+        let (examples, _) = Examples::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
+        let found = spread(&graph.graph, &examples, &params, run)?;
+        Ok(found.of_rows(&given.of_rows, duplicates, params.hold).labels)
+    };
+    let subject = Subject {
+        settings: &settings,
+        built: &built,
+        points: points.as_ref(),
+        clustering: None,
+        labels: Some((&rows.labels, &relabel)),
+        truth: None,
+    };
+    let picture = Picture::new(sample, &subject, &run)?;
+    terminal.finish();
+    let classes = Classes {
+        names: &given.classes,
+        of_rows: &rows.labels,
+        given: &given.of_rows,
+        margins: &rows.margins,
+        notes: rows.notes(&found, n_conflicts),
+        text,
+    };
+    portrait::publish(&report, Some(&classes), &picture, &args.shows)
 }
 
 fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {

@@ -1,8 +1,9 @@
 //! A run and its picture as what a page shows.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 
-use taugraph::links::Link;
 use taugraph_report::{
     Category, Edge, Group, GroupColumn, NumberColumn, NumberRole, Report as Shown, ShownEdges, ShownPoints,
 };
@@ -11,7 +12,7 @@ use super::Classes;
 use super::picture::Picture;
 use super::sample::{MOST_POINTS, Sample};
 use crate::pipeline::Built;
-use crate::report::{Report, grouped, is_missing, listed, peak_memory};
+use crate::report::{Report, grouped, is_missing, listed};
 
 /// Edges that a browser draws in a moment.
 const MOST_EDGES: usize = 250_000;
@@ -35,13 +36,15 @@ pub fn report(
         title: title(report, classes),
         version: env!("CARGO_PKG_VERSION").into(),
         command,
-        summary: report.text(),
-        facts: facts(report, classes),
+        summary: report.text() + classes.map_or("", |classes| &classes.text),
+        facts: facts(report, classes, picture),
         warnings,
         preparation: preparation(report),
         points: ShownPoints {
             rows: sample.rows.iter().map(|row| row + 1).collect(),
             ids: report.dataset.ids.as_ref().map(|ids| sample.of(ids)),
+            nodes: first_equal(report.built, sample).1,
+            is_sample: !sample.is_whole(),
             note: sample_note(sample),
         },
         layouts: picture.layouts.clone(),
@@ -76,10 +79,13 @@ fn title(report: &Report<'_>, classes: Option<&Classes<'_>>) -> String {
     }
 }
 
-fn facts(report: &Report<'_>, classes: Option<&Classes<'_>>) -> Vec<(String, String)> {
+fn facts(report: &Report<'_>, classes: Option<&Classes<'_>>, picture: &Picture) -> Vec<(String, String)> {
     let (dataset, graph) = (report.dataset, report.built.graph());
     let mut facts = vec![("rows", grouped(dataset.n_rows))];
-    if !dataset.features.is_empty() {
+    let is_table = report.built.robust().is_some_and(|robust| robust.preparation.is_some());
+    if let Some(size) = dataset.sparse {
+        facts.push(("columns", grouped(size.n_columns)));
+    } else if is_table {
         facts.push(("columns", grouped(dataset.features.len())));
     }
     facts.push(("nodes", grouped(graph.n_nodes())));
@@ -106,7 +112,7 @@ fn facts(report: &Report<'_>, classes: Option<&Classes<'_>>) -> Vec<(String, Str
     }
     let seconds: f64 = report.seconds.iter().map(|(_, seconds)| seconds).sum();
     facts.push(("time", format!("{seconds:.1} s")));
-    if let Some(bytes) = peak_memory() {
+    if let Some(bytes) = picture.memory_before {
         facts.push(("memory", format!("{:.0} MB", bytes as f64 / 1e6)));
     }
     facts.push(("seed", report.settings.seed.to_string()));
@@ -141,7 +147,10 @@ fn preparation(report: &Report<'_>) -> Vec<String> {
     if copies > 0 {
         says.push(format!("{} rows equal another one and share its node.", grouped(copies)));
     }
-    says.push(format!("Distances are {}.", report.settings.metric().name()));
+    match (&robust.preparation, report.dataset.sparse) {
+        (None, None) => says.push("Distances were given.".into()),
+        _ => says.push(format!("Distances are {}.", report.settings.metric().name())),
+    }
     let search = &robust.graph.search;
     if search.sample > 0 {
         let (share, points) = (100.0 * search.recall, grouped(search.sample));
@@ -155,7 +164,8 @@ fn sample_note(sample: &Sample) -> String {
     if !sample.is_whole() {
         let (all, shown) = (grouped(sample.n_rows), grouped(MOST_POINTS));
         note = format!(
-            "A random sample of {shown} of the {all} points, and the edges among them; counts are of all."
+            "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components beside the slider and the \
+             sizes of groups are of all points."
         );
     }
     if !sample.columns.is_empty() && sample.columns.len() < sample.n_columns {
@@ -225,13 +235,21 @@ fn moved(numbers: &[NumberColumn]) -> Vec<u32> {
     points
 }
 
+/// The first point shown of each node, and for each point the first one that is equal to it.
+fn first_equal(built: &Built, sample: &Sample) -> (Vec<u32>, Vec<u32>) {
+    let duplicates = built.duplicates();
+    let node = |row: u32| duplicates.node_of_row()[row as usize] as usize;
+    let mut of_nodes = vec![u32::MAX; duplicates.n_nodes()];
+    for (place, &row) in sample.rows.iter().enumerate().rev() {
+        of_nodes[node(row)] = place as u32;
+    }
+    let of_points = sample.rows.iter().map(|&row| of_nodes[node(row)]).collect();
+    (of_nodes, of_points)
+}
+
 /// Edges between the rows that are shown; of equal rows the first shown one stands for all.
 fn edges(built: &Built, sample: &Sample) -> ShownEdges {
-    let duplicates = built.duplicates();
-    let mut shown_as = vec![u32::MAX; duplicates.n_nodes()];
-    for (place, &row) in sample.rows.iter().enumerate().rev() {
-        shown_as[duplicates.node_of_row()[row as usize] as usize] = place as u32;
-    }
+    let (shown_as, _) = first_equal(built, sample);
     let shown = |i: u32, j: u32| {
         let (a, b) = (shown_as[i as usize], shown_as[j as usize]);
         (a != u32::MAX && b != u32::MAX).then(|| (a.min(b), a.max(b)))
@@ -250,10 +268,8 @@ fn edges(built: &Built, sample: &Sample) -> ShownEdges {
             let candidates = candidates.filter_map(|(((i, j), &probability), level)| {
                 shown(i, j).map(|(i, j)| Edge { i, j, level, probability })
             });
-            let links = robust.graph.links.iter().filter_map(|&Link { i, j, .. }| {
-                shown(i, j).map(|(i, j)| Edge { i, j, level: 0, probability: 0.0 })
-            });
-            candidates.chain(links).collect()
+            // What is present at no quantile is never drawn.
+            candidates.filter(|edge| edge.level > 0).collect()
         }
         Built::Given(graph) => {
             let heaviest = graph.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -295,68 +311,87 @@ fn groups(report: &Report<'_>, classes: Option<&Classes<'_>>, sample: &Sample) -
     let stability = report.clusters.as_ref().and_then(|clusters| clusters.stability);
     let stability = stability.map(|stability| report.built.of_rows(&stability.of_nodes));
     let truth = report.dataset.labels.as_ref().filter(|_| classes.is_none());
-    let shown = sample.of(&of_rows);
-    let group = |index: u32| {
-        let members =
-            || of_rows.iter().enumerate().filter(move |(_, of)| **of == Some(index)).map(|(row, _)| row);
-        let mean = |values: &[f64]| mean_of(members().map(|row| values[row]));
-        Group {
-            index,
-            name: names[index as usize].clone(),
-            size: members().count(),
-            stability: stability.as_deref().map(mean),
-            margin: classes.map(|classes| mean(classes.margins)),
-            label: truth.and_then(|truth| commonest(members().map(|row| truth[row].as_str()))),
-            columns: telling(index, &shown, sample),
-        }
+    let mut sizes = vec![0usize; names.len()];
+    of_rows.iter().flatten().for_each(|&class| sizes[class as usize] += 1);
+    let stability = stability.map(|values| means(&of_rows, &values, names.len()));
+    let margins = classes.map(|classes| means(&of_rows, classes.margins, names.len()));
+    let commonest = truth.map(|truth| commonest(&of_rows, truth, names.len()));
+    let telling = telling(&sample.of(&of_rows), sample, names.len());
+    let groups = names.into_iter().zip(telling).enumerate();
+    let group = |(index, (name, columns)): (usize, (String, Vec<GroupColumn>))| Group {
+        index: index as u32,
+        name,
+        size: sizes[index],
+        stability: stability.as_ref().and_then(|means| means[index]),
+        margin: margins.as_ref().and_then(|means| means[index]),
+        label: commonest.as_ref().and_then(|labels| labels[index].clone()),
+        columns,
     };
-    (0..names.len() as u32).map(group).collect()
+    groups.map(group).collect()
 }
 
-fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut count) = (0.0, 0usize);
-    values.filter(|value| value.is_finite()).for_each(|value| {
-        sum += value;
-        count += 1;
-    });
-    sum / count.max(1) as f64
-}
-
-/// The commonest label, and the share of the labelled rows that have it.
-fn commonest<'a>(labels: impl Iterator<Item = &'a str>) -> Option<(String, f64)> {
-    let mut counts = std::collections::BTreeMap::new();
-    labels.filter(|label| !is_missing(label)).for_each(|label| *counts.entry(label).or_insert(0usize) += 1);
-    let total: usize = counts.values().sum();
-    // Of equally common ones the first in the order of the alphabet.
-    let (label, count) = counts.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-    Some((label.to_string(), count as f64 / total as f64))
-}
-
-/// The columns whose mean in the group lies farthest from that of all points shown, in deviations.
-fn telling(index: u32, of_points: &[Option<u32>], sample: &Sample) -> Vec<GroupColumn> {
-    let mut columns: Vec<(f64, GroupColumn)> = Vec::new();
-    for (name, values) in &sample.columns {
-        let all = mean_of(values.iter().copied());
-        let deviation = mean_of(values.iter().map(|value| (value - all).powi(2))).sqrt();
-        let own = values.iter().zip(of_points).filter(|(_, of)| **of == Some(index)).map(|(value, _)| *value);
-        let mean = mean_of(own);
-        if deviation > 0.0 {
-            columns.push(((mean - all).abs() / deviation, GroupColumn { name: name.clone(), mean, all }));
+/// The mean of the numbers of each class; `None` where there is none.
+fn means(of: &[Option<u32>], values: &[f64], n_classes: usize) -> Vec<Option<f64>> {
+    let mut sums = vec![(0.0, 0usize); n_classes];
+    for (class, value) in of.iter().zip(values).filter(|(_, value)| value.is_finite()) {
+        if let Some(class) = class {
+            let (sum, count) = &mut sums[*class as usize];
+            *sum += value;
+            *count += 1;
         }
     }
-    columns.sort_by(|a, b| b.0.total_cmp(&a.0));
-    columns.into_iter().take(TELLING).map(|(_, column)| column).collect()
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
+}
+
+/// The commonest known label of each class, and the share of its labelled rows that have it.
+fn commonest(of: &[Option<u32>], labels: &[String], n_classes: usize) -> Vec<Option<(String, f64)>> {
+    let mut counts = vec![BTreeMap::<&str, usize>::new(); n_classes];
+    for (class, label) in of.iter().zip(labels).filter(|(_, label)| !is_missing(label)) {
+        if let Some(class) = class {
+            *counts[*class as usize].entry(label).or_default() += 1;
+        }
+    }
+    let most = |counts: BTreeMap<&str, usize>| {
+        let total: usize = counts.values().sum();
+        // Of equally common ones the first in the order of the alphabet.
+        let best = counts.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map(|(label, count)| (label.to_string(), count as f64 / total as f64))
+    };
+    counts.into_iter().map(most).collect()
+}
+
+/// For each class the columns whose mean lies farthest from that of all points shown, in deviations.
+fn telling(of_points: &[Option<u32>], sample: &Sample, n_classes: usize) -> Vec<Vec<GroupColumn>> {
+    let mut columns: Vec<Vec<(f64, GroupColumn)>> = vec![Vec::new(); n_classes];
+    let together = vec![Some(0); of_points.len()];
+    let mean_of_all = |values: &[f64]| means(&together, values, 1)[0].unwrap_or(f64::NAN);
+    for (name, values) in &sample.columns {
+        let all = mean_of_all(values);
+        let squares: Vec<f64> = values.iter().map(|value| (value - all).powi(2)).collect();
+        let deviation = mean_of_all(&squares).sqrt();
+        for (class, mean) in means(of_points, values, n_classes).into_iter().enumerate() {
+            if let Some(mean) = mean.filter(|_| deviation > 0.0) {
+                let column = GroupColumn { name: name.clone(), mean, all };
+                columns[class].push(((mean - all).abs() / deviation, column));
+            }
+        }
+    }
+    let first = |mut columns: Vec<(f64, GroupColumn)>| {
+        columns.sort_by(|a, b| b.0.total_cmp(&a.0));
+        columns.into_iter().take(TELLING).map(|(_, column)| column).collect()
+    };
+    columns.into_iter().map(first).collect()
 }
 
 /// The command as a shell takes it, from the words after its name.
-pub fn command_line(words: impl Iterator<Item = String>) -> String {
+pub fn command_line(words: impl Iterator<Item = OsString>) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
         true => word,
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let program = "taugraph".to_string();
-    std::iter::once(program).chain(words).map(quoted).collect::<Vec<_>>().join(" ")
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("taugraph".to_string()).chain(words).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -365,14 +400,16 @@ mod tests {
 
     #[test]
     fn commands_are_quoted() {
-        let words = ["cluster", "my data.csv", "--drop", "it's", ""].map(String::from);
+        let words = ["cluster", "my data.csv", "--drop", "it's", ""].map(OsString::from);
         assert_eq!(command_line(words.into_iter()), r"taugraph cluster 'my data.csv' --drop 'it'\''s' ''");
     }
 
     #[test]
-    fn the_commonest_label_counts() {
-        assert_eq!(commonest(["b", "a", "", "b", "NA"].into_iter()), Some(("b".into(), 2.0 / 3.0)));
-        assert_eq!(commonest(["b", "a"].into_iter()), Some(("a".into(), 0.5)));
-        assert_eq!(commonest([""].into_iter()), None);
+    fn groups_are_described_by_their_rows() {
+        let of = [Some(0), Some(0), None, Some(1), Some(0), Some(1)];
+        let labels = ["b", "a", "c", "", "b", "NA"].map(String::from);
+        assert_eq!(commonest(&of, &labels, 3), [Some(("b".into(), 2.0 / 3.0)), None, None]);
+        let values = [1.0, f64::NAN, 100.0, 5.0, 2.0, 7.0];
+        assert_eq!(means(&of, &values, 3), [Some(1.5), Some(6.0), None]);
     }
 }

@@ -26,6 +26,8 @@ pub struct Classes<'a> {
     pub margins: &'a [f64],
     /// In plain words, with what to do.
     pub notes: Vec<String>,
+    /// What the terminal says about them.
+    pub text: String,
 }
 
 /// Finds out before the work whether page and figures can be written.
@@ -52,7 +54,7 @@ pub fn publish(
     picture: &Picture,
     args: &ReportArgs,
 ) -> Outcome<()> {
-    let typed = || command_line(std::env::args().skip(1));
+    let typed = || command_line(std::env::args_os().skip(1));
     let command = args.command.clone().unwrap_or_else(typed);
     let shown = compose::report(report, classes, picture, command);
     if let Some(path) = &args.report {

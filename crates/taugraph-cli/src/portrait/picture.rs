@@ -17,9 +17,9 @@ use taugraph::tsne::tsne_of_graph;
 use taugraph_report::{Compared, DecayStep, Eigenvalues, Layout};
 
 use super::sample::Sample;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, GraphPoints};
-use crate::report::is_missing;
+use crate::report::{is_missing, peak_memory};
 use crate::settings::Settings;
 
 /// Steps of t-SNE.
@@ -51,6 +51,8 @@ pub struct Subject<'a> {
 /// What was computed to show it.
 pub struct Picture {
     pub sample: Sample,
+    /// The most memory that the run had held before.
+    pub memory_before: Option<u64>,
     pub layouts: Vec<Layout>,
     pub decay: Vec<DecayStep>,
     pub eigen: Option<Eigenvalues>,
@@ -62,12 +64,13 @@ impl Picture {
     pub fn new(sample: Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Self> {
         // Finished stages of the run itself are not those of its pictures.
         let run = &Run { checkpoints: None, ..*run };
+        let memory_before = peak_memory();
         run.stage("report", None)?;
         let layouts = layouts(&sample, subject, run)?;
         let decay = subject.built.robust().map_or(Vec::new(), |robust| decay(&robust.graph));
         let eigen = subject.clustering.map(|clustering| eigenvalues(clustering, subject, run)).transpose()?;
         let (comparison, comparison_note) = comparison(subject, run)?;
-        Ok(Self { sample, layouts, decay, eigen, comparison, comparison_note })
+        Ok(Self { sample, memory_before, layouts, decay, eigen, comparison, comparison_note })
     }
 }
 
@@ -86,17 +89,17 @@ fn eigenvalues(clustering: &Clustering, subject: &Subject<'_>, run: &Run<'_>) ->
     let clusters = clustering.n_clusters();
     let most = EIGENVALUES.max(clusters + 1);
     let is_given = matches!(params.clusters, ClusterCount::Exactly(_));
-    let gap = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_COMPARED {
+    let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_COMPARED {
         let looked_at = ClusterParams { clusters: ClusterCount::Automatic { most }, ..*params };
-        spectral_clustering(graph, &looked_at, run)?.eigengap
+        (spectral_clustering(graph, &looked_at, run)?.eigengap, true)
     } else {
-        clustering.eigengap.clone()
+        (clustering.eigengap.clone(), !is_given)
     };
     Ok(Eigenvalues {
         values: gap.eigenvalues().to_vec(),
         gaps: gap.gaps().to_vec(),
         clusters,
-        suggested: gap.suggestion(),
+        suggested: is_looked_at.then(|| gap.suggestion()),
     })
 }
 
@@ -110,24 +113,32 @@ fn layouts(sample: &Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec
         _ => None,
     });
     if let Some((points, _)) = &shown {
-        let (name, note) = match points.n_columns() {
-            1 | 2 => ("the two columns", ""),
-            _ => ("principal components", "The two directions in which the points vary most."),
-        };
-        let xy = match points.n_columns() {
-            2 => points.values().to_vec(),
-            _ => in_the_plane(points, run)?,
+        let is_raw = subject.settings.preparation().pca.is_none();
+        let (name, note, xy) = match points.n_columns() {
+            1 if is_raw => ("the column", "", in_the_plane(points, run)?),
+            2 if is_raw => ("the two columns", "", points.values().to_vec()),
+            _ => {
+                let note = "The directions in which the prepared points vary most.";
+                ("principal components", note, in_the_plane(points, run)?)
+            }
         };
         layouts.push(Layout { name: name.into(), note: note.into(), xy });
     }
-    if let Some(xy) = spectral(&nodes, subject, run)? {
-        let note =
-            "What k-means groups: the smallest eigenvectors of the graph, seen from where they vary most.";
+    if let Some((xy, is_grouped)) = spectral(&nodes, subject, run)? {
+        let note = match is_grouped {
+            true => {
+                "What k-means groups: the smallest eigenvectors of the graph, seen from where they vary most."
+            }
+            false => "The four smallest eigenvectors of the graph, seen from where they vary most.",
+        };
         layouts.push(Layout { name: "spectral embedding".into(), note: note.into(), xy });
     }
-    if let Some(xy) = tsne(sample, shown, layouts.first(), built, run)? {
-        let note = "t-SNE of the graph keeps neighbours together; sizes of groups and gaps between them mean little.";
-        layouts.push(Layout { name: "t-SNE".into(), note: note.into(), xy });
+    if let Some(xy) = tsne(sample, shown, layouts.first(), subject, run)? {
+        let of = if sample.is_whole() { "the graph" } else { "a graph of the sample alone" };
+        let note = format!(
+            "t-SNE of {of} keeps neighbours together; sizes of groups and gaps between them mean little."
+        );
+        layouts.push(Layout { name: "t-SNE".into(), note, xy });
     }
     Ok(layouts)
 }
@@ -140,21 +151,22 @@ fn in_the_plane(points: &Points, run: &Run<'_>) -> Outcome<Vec<f64>> {
     Ok((0..rotated.len()).flat_map(|i| [rotated.row(i)[0], second(rotated.row(i))]).collect())
 }
 
-fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Option<Vec<f64>>> {
+/// The eigenvectors in the plane, and whether they are those of the clustering.
+fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Option<(Vec<f64>, bool)>> {
     let graph = subject.built.graph();
     let known = subject.clustering.and_then(|clustering| clustering.embedding.as_ref());
     let own;
-    let embedding = match known {
-        Some(embedding) if embedding.n_columns > 1 => embedding,
+    let (embedding, is_grouped) = match known {
+        Some(embedding) if embedding.n_columns > 1 => (embedding, true),
         _ if graph.n_nodes() > COORDINATES => {
             let (kind, rows) = (LaplacianKind::Symmetric, EmbeddingRows::UnitLength);
             own = embed(graph, kind, COORDINATES, rows, &EigenParams::for_space(), run)?;
-            &own
+            (&own, false)
         }
         _ => return Ok(None),
     };
     let rows = nodes.iter().flat_map(|&node| embedding.row(node as usize)).copied().collect();
-    in_the_plane(&Points::new(rows, embedding.n_columns)?, run).map(Some)
+    Ok(Some((in_the_plane(&Points::new(rows, embedding.n_columns)?, run)?, is_grouped)))
 }
 
 /// t-SNE of the graph; of a sample, of the graph that the sampled points have among themselves.
@@ -162,9 +174,10 @@ fn tsne(
     sample: &Sample,
     shown: Option<(Points, Metric)>,
     start: Option<&Layout>,
-    built: &Built,
+    subject: &Subject<'_>,
     run: &Run<'_>,
 ) -> Outcome<Option<Vec<f64>>> {
+    let built = subject.built;
     let Some(start) = start.filter(|_| built.graph().n_nodes() > COORDINATES) else { return Ok(None) };
     let of_graph = |graph: &SparseGraph, row_of_node: &[u32]| -> Outcome<Vec<[f64; 2]>> {
         let at = |&row: &u32| [start.xy[2 * row as usize], start.xy[2 * row as usize + 1]];
@@ -178,7 +191,12 @@ fn tsne(
     }
     let Some((points, metric)) = shown else { return Ok(None) };
     let space = Space::from_points(points, metric)?;
-    let graph = robust_graph(&space, &Preset::Robust.params().check()?, run)?;
+    let graph = match robust_graph(&space, &subject.settings.graph.clone().check()?, run) {
+        Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
+        // Parameters that fit all points need not fit some: scales that were given, very many copies of a few.
+        Err(_) => return Ok(None),
+        Ok(graph) => graph,
+    };
     let of_nodes = of_graph(&graph.graph, graph.duplicates.row_of_node())?;
     Ok(Some(graph.duplicates.restore(&of_nodes).concat()))
 }
@@ -207,7 +225,12 @@ fn comparison(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<(Vec<Compared>, S
             Err(Error::TooFewPoints { .. }) => continue,
             graph => graph?,
         };
-        let labels = relabel(&graph, run)?;
+        let labels = match relabel(&graph, run) {
+            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
+            // The other graph may be in pieces that cannot be clustered; the result itself stands.
+            Err(_) => continue,
+            Ok(labels) => labels,
+        };
         let agreement = agreement(found, &labels)?;
         rows.push(Compared { graph: name.into(), agreement, score: score(&labels)?.flatten() });
     }

@@ -39,7 +39,8 @@ impl Sample {
                 let cells = |column: usize| {
                     rows.iter().map(|&row| values[row as usize * n_columns + column]).collect::<Vec<f64>>()
                 };
-                (0..shown).map(|column| (dataset.features[column].clone(), cells(column))).collect()
+                let columns = (0..shown).map(|column| (dataset.features[column].clone(), cells(column)));
+                columns.filter(|(_, cells)| cells.iter().any(|cell| cell.is_finite())).collect()
             }
             _ => Vec::new(),
         };

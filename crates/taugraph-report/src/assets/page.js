@@ -1,21 +1,27 @@
 "use strict";
 // The report: everything that is shown comes from the JSON in the page, and all text of it is set as text.
 (() => {
+  document.documentElement.classList.add("scripted");
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const NONE = 65535;
-  // Eight that colour-blind people can tell apart (Okabe and Ito), then lighter and darker ones.
-  const CLASSES = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#6b6b6b",
-    "#80b8d8", "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#b5b5b5",
-    "#003f62", "#7e5700", "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#3b3b3b",
-  ];
+  // Eight that colour-blind people can tell apart (after Okabe and Ito), the same lighter, and a third time away from the ground.
+  const EIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#5e3c99"];
+  const LIGHTER = ["#80b8d8", "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#ae9ecc"];
+  const DARKEST = ["#003f62", "#7e5700", "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#342154"];
+  const PALEST = ["#c7e0ee", "#faeac7", "#c7eae0", "#f4e2ec", "#f6dcc7", "#daeefa", "#e5e3c7", "#dcd4e9"];
   // High values stand out from the ground: dark on light, light on dark.
   const RAMPS = {
     light: [[253, 231, 37], [94, 201, 98], [33, 145, 140], [59, 82, 139], [68, 1, 84]],
     dark: [[124, 88, 196], [88, 130, 196], [52, 170, 160], [122, 209, 81], [253, 231, 37]],
   };
   const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
+  // Paper is light, whatever the screen is.
+  let isPrinting = false;
+  const isDark = () => darkScheme.matches && !isPrinting;
+  const palette = () => [...EIGHT, ...LIGHTER, ...(isDark() ? PALEST : DARKEST)];
+  const PAPER = { "--edge": "60, 70, 82", "--absent": "#b3bac2", "--ring": "#111111" };
+  const themed = (name) => (isPrinting ? PAPER[name] : getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   const RAMP_STEPS = 32;
 
   // ---- small things --------------------------------------------------------------------------------------------------------
@@ -49,13 +55,15 @@
     return String(Number(number.toPrecision(4)));
   };
   const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array };
+  const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
   const array = (packed) => new ARRAYS[packed.type](bytesOf(packed.base64).buffer);
 
   // ---- the points ----------------------------------------------------------------------------------------------------------
 
   const n = data.points.shown;
   const rowNumbers = array(data.points.rows);
+  // Equal rows are one node: the first of them that is shown has the edges.
+  const nodeOf = array(data.points.nodes);
   const layouts = data.layouts.map(({ name, note, xy }) => {
     const whole = array(xy);
     return { name, note, xy: Float32Array.from(whole, (value) => value / 65535) };
@@ -65,7 +73,7 @@
   const colorings = [
     ...categories.map((category) => ({ kind: "category", ...category })),
     ...numbers.map((column) => ({ kind: "number", ...column })),
-    { kind: "component", name: "component at τ" },
+    { kind: "component", name: data.points.isSample ? "component at τ, in the sample" : "component at τ" },
     { kind: "plain", name: "none" },
   ].filter((coloring) => coloring.kind !== "component" || data.edges.taus.length > 0);
   const edges = readEdges();
@@ -100,13 +108,13 @@
   // ---- colours -------------------------------------------------------------------------------------------------------------
 
   const ramp = (share) => {
-    const stops = darkScheme.matches ? RAMPS.dark : RAMPS.light;
+    const stops = isDark() ? RAMPS.dark : RAMPS.light;
     const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
     const below = Math.min(Math.floor(place), stops.length - 2);
     const mix = stops[below].map((from, channel) => Math.round(from + (place - below) * (stops[below + 1][channel] - from)));
     return `rgb(${mix.join(", ")})`;
   };
-  const classColor = (index) => CLASSES[index % CLASSES.length];
+  const classColor = (index) => palette()[index % palette().length];
   const rangeOf = (values) => {
     let [low, high] = [Infinity, -Infinity];
     for (const value of values) if (value === value) [low, high] = [Math.min(low, value), Math.max(high, value)];
@@ -122,6 +130,7 @@
     for (let edge = 0; edge < edges.targets.length; edge++) {
       if (isPresent(edge)) parent[root(edges.sources[edge])] = root(edges.targets[edge]);
     }
+    for (let i = 0; i < n; i++) parent[root(i)] = root(nodeOf[i]);
     const sizes = new Map();
     for (let i = 0; i < n; i++) sizes.set(root(i), (sizes.get(root(i)) || 0) + 1);
     const names = new Map([...sizes].sort((a, b) => b[1] - a[1]).map(([name], place) => [name, place]));
@@ -130,28 +139,28 @@
   /** For each point the number of its colour; and the colours. */
   function paint() {
     const chosen = coloring();
-    const absent = getComputedStyle(document.documentElement).getPropertyValue("--absent").trim();
+    const absent = themed("--absent");
     const style = new Uint16Array(n);
     if (chosen.kind === "category" || chosen.kind === "component") {
       const of = chosen.kind === "category" ? chosen.of : components();
       const shownAlone = 7; // Of components, the small ones share a colour.
-      const palette = [...CLASSES, absent];
+      const colors = palette();
       for (let i = 0; i < n; i++) {
         const isRest = of[i] === NONE || (chosen.kind === "component" && of[i] >= shownAlone);
-        style[i] = isRest ? CLASSES.length : of[i] % CLASSES.length;
+        style[i] = isRest ? colors.length : of[i] % colors.length;
       }
-      return { style, palette, of };
+      return { style, palette: [...colors, absent], of };
     }
     if (chosen.kind === "number") {
       const [low, high] = rangeOf(chosen.values);
-      const palette = Array.from({ length: RAMP_STEPS }, (_, step) => ramp(step / (RAMP_STEPS - 1)));
-      palette.push(absent);
+      const colors = Array.from({ length: RAMP_STEPS }, (_, step) => ramp(step / (RAMP_STEPS - 1)));
+      colors.push(absent);
       for (let i = 0; i < n; i++) {
         const value = chosen.values[i];
         const share = high > low ? (value - low) / (high - low) : 0.5;
         style[i] = value === value ? Math.round(share * (RAMP_STEPS - 1)) : RAMP_STEPS;
       }
-      return { style, palette, of: null };
+      return { style, palette: colors, of: null };
     }
     return { style, palette: [absent], of: null };
   }
@@ -207,7 +216,7 @@
   /** The drawing, in steps that leave time for other things. */
   function* drawingSteps(brush, view) {
     const xy = positions();
-    const edgeColor = getComputedStyle(document.documentElement).getPropertyValue("--edge").trim();
+    const edgeColor = themed("--edge");
     if (state.showEdges) {
       const perStroke = 1500;
       brush.lineWidth = n > 5000 ? 0.5 : 0.8;
@@ -294,14 +303,14 @@
       const height = size.height * (1 + 2 * BORDER) * zoom;
       context.drawImage(scene.picture, left - width / 2, top - height / 2, width, height);
     }
-    const style = getComputedStyle(document.documentElement);
-    const ring = style.getPropertyValue("--ring").trim();
+    const ring = themed("--ring");
     const xy = positions();
     if (state.selected.size > 0) {
       context.strokeStyle = ring;
       context.lineWidth = 1;
       context.beginPath();
       for (const i of state.selected) {
+        if (isHidden(i)) continue;
         const [left, top] = toScreen(xy[2 * i], xy[2 * i + 1]);
         context.moveTo(left + radius() + 1.5, top);
         context.arc(left, top, radius() + 1.5, 0, 2 * Math.PI);
@@ -340,9 +349,9 @@
 
   /** Neighbours at the chosen quantile, likeliest first, as [point, probability]. */
   const neighborsOf = (i) =>
-    edges.of[i]
+    edges.of[nodeOf[i]]
       .filter(isPresent)
-      .map((edge) => [edges.sources[edge] === i ? edges.targets[edge] : edges.sources[edge], edges.probabilities[edge] / 255])
+      .map((edge) => [edges.sources[edge] === nodeOf[i] ? edges.targets[edge] : edges.sources[edge], edges.probabilities[edge] / 255])
       .sort((a, b) => b[1] - a[1]);
   const nameOf = (i) => (data.points.ids ? `${data.points.ids[i]}` : `row ${grouped(rowNumbers[i])}`);
   const pointButton = (i) => make("button", { type: "button", class: "link", onclick: () => lookAt(i, true) }, text(nameOf(i)));
@@ -358,7 +367,8 @@
     const parts = [
       make("h3", {}, text(nameOf(i)), data.points.ids ? ` (row ${grouped(rowNumbers[i])})` : ""),
       table(null, rows),
-      make("h3", {}, counted(near.length, "neighbour")),
+      nodeOf[i] === i ? null : make("p", {}, "Equal to ", pointButton(nodeOf[i]), ", and one node with it."),
+      make("h3", {}, counted(near.length, "neighbour"), data.points.isSample ? " in the sample" : ""),
       make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${p.toFixed(2)})`])),
     ];
     const grouping = categories[0];
@@ -367,7 +377,7 @@
       parts.push(make("h3", {}, text(`${grouping.name} ${group.name}`)));
       parts.push(make("p", {}, groupSays(group)));
     }
-    detail.replaceChildren(...parts);
+    detail.replaceChildren(...parts.filter((part) => part !== null));
   }
   const groupSays = (group) => {
     const says = [`${grouped(group.size)} rows`];
@@ -375,7 +385,7 @@
     if (group.margin !== null) says.push(`mean margin ${short(group.margin)}`);
     if (group.label) says.push(`mostly ${group.label.name} (${Math.round(100 * group.label.share)} %)`);
     for (const column of group.columns) {
-      says.push(`${column.name} ${short(column.mean)} (all rows: ${short(column.all)})`);
+      says.push(`${column.name} ${short(column.mean)} (${data.points.isSample ? "the sample" : "all rows"}: ${short(column.all)})`);
     }
     return text(says.join("; "));
   };
@@ -484,8 +494,10 @@
     ask();
     settle();
   }
+  let travelled = 0;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
+    if (fingers.size === 0) travelled = 0;
     fingers.set(event.pointerId, place(event));
     if (fingers.size === 1 && (state.mode === "lasso" || event.shiftKey)) state.lasso = [place(event)];
   });
@@ -497,6 +509,7 @@
       if (found !== state.active && found >= 0) lookAt(found, false);
       return;
     }
+    travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
     if (fingers.size === 2) {
       const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
       const distance = (at) => Math.hypot(at[0] - other[0], at[1] - other[1]);
@@ -529,7 +542,8 @@
       }
       ask();
     } else {
-      const found = pointAt(...now, event.pointerType === "touch" ? 24 : 14);
+      // Who has moved the map did not mean a point.
+      const found = travelled > 8 ? -1 : pointAt(...now, event.pointerType === "touch" ? 24 : 14);
       if (found >= 0) lookAt(found, false);
     }
   };
@@ -572,7 +586,11 @@
         [best, least] = [i, along * along + 4 * across * across];
       }
     }
-    if (best >= 0) lookAt(best, true);
+    if (best < 0) return;
+    lookAt(best, true);
+    const grouping = categories[0];
+    const group = grouping ? `, ${grouping.name} ${grouping.of[best] === NONE ? "none" : grouping.classes[grouping.of[best]]}` : "";
+    byId("spoken").textContent = `${nameOf(best)}${group}, ${counted(neighborsOf(best).length, "neighbour")}`;
   }
   const setMode = (mode) => {
     state.mode = mode;
@@ -628,7 +646,12 @@
       const pick = make("button", { type: "button", class: "pick", "aria-label": `Select ${chosen.name} ${name}`, onclick: () => select(members(), false) }, "select");
       return make("div", { class: "entry" }, toggle, pick);
     };
-    const entries = chosen.classes.map((name, index) => entry(index, name));
+    const MOST = 200;
+    const entries = chosen.classes.slice(0, MOST).map((name, index) => entry(index, name));
+    if (chosen.classes.length > palette().length) {
+      const more = chosen.classes.length > MOST ? ` The first ${MOST} of ${grouped(chosen.classes.length)} are listed.` : "";
+      entries.unshift(make("p", { class: "say" }, `Colours repeat after ${palette().length}.${more}`));
+    }
     if (counts.has(NONE)) entries.push(entry(NONE, "none"));
     box.replaceChildren(make("p", {}, text(chosen.name)), ...entries);
   }
@@ -636,7 +659,7 @@
     const at = data.decay[state.tau];
     const says = at ? `τ = ${at.tau}: ${counted(at.edges, "edge")}, ${counted(at.components, "component")}, the largest of ${grouped(at.largest)}` : "";
     byId("tau-says").textContent = says;
-    byId("tau").setAttribute("aria-valuetext", says);
+    byId("tau").setAttribute("aria-valuetext", says || "no quantiles");
     document.querySelectorAll("[data-tau]").forEach((dot) => dot.classList.toggle("now", Number(dot.dataset.tau) === state.tau));
   }
   options(byId("layout"), layouts.map((layout) => layout.name), (index) => {
@@ -680,6 +703,7 @@
     return make("table", {}, ...head, make("tbody", {}, ...body));
   }
   const isAfterFirst = (column) => column > 0;
+  const ofSample = () => (data.points.isSample ? make("p", { class: "say" }, "Of the points in the sample.") : null);
   function panel(title, ...children) {
     byId("panels").append(make("div", { class: "panel" }, make("h2", {}, title), ...children));
   }
@@ -699,7 +723,7 @@
     chart.append(makeSvg("text", { x: (EDGE.left + WIDTH - EDGE.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, xName));
     return { chart, x, y };
   }
-  const few = (low, high, count) => Array.from({ length: count + 1 }, (_, place) => low + ((high - low) * place) / count);
+  const few = (low, high, count) => [...new Set(Array.from({ length: count + 1 }, (_, place) => low + ((high - low) * place) / count))];
   /** The same for counts, which are whole. */
   const fewWhole = (most) => [...new Set(few(0, most, 4).map(Math.round))];
 
@@ -735,7 +759,8 @@
       bins.forEach((count, bin) => chart.append(makeSvg("rect", { class: name, x: x(low + ((high - low) * bin) / BINS), width: width - 1, y: y(count), height: y(0) - y(count) })));
     }
     const moved = data.moved.map((i) => [pointButton(i), short(first.values[i]), short(robust.values[i]), `× ${short(robust.values[i] / first.values[i])}`]);
-    panel("Local scales", chart, make("h3", {}, "Points whose scale moved most"), make("div", { class: "scroll" }, table(["point", "first", "robust", "change"], moved, isAfterFirst)));
+    const list = moved.length > 0 ? [make("h3", {}, "Points whose scale moved most"), make("div", { class: "scroll" }, table(["point", "first", "robust", "change"], moved, isAfterFirst))] : [make("p", {}, "No scale was changed.")];
+    panel("Local scales", ofSample(), chart, ...list);
   }
   if (data.eigen) {
     const { values, gaps, clusters, suggested } = data.eigen;
@@ -748,10 +773,11 @@
     if (clusters < values.length) {
       chart.append(makeSvg("line", { class: "gap", x1: x(clusters + 0.5), x2: x(clusters + 0.5), y1: y(0), y2: y(most) }));
     }
-    const gap = gaps[clusters - 1];
-    const says = `${counted(clusters, "cluster")}; the gap after eigenvalue ${clusters} (orange line) is ${short(gap)} of 1.`;
-    const advice = suggested === clusters ? "The eigenvalues suggest the same number." : `The eigenvalues suggest ${suggested}.`;
-    panel("Eigenvalues", make("p", {}, says, " ", advice), chart);
+    const says = [`${counted(clusters, "cluster")}.`];
+    if (clusters < values.length && gaps[clusters - 1] !== undefined) says.push(`The gap after eigenvalue ${clusters} (orange line) is ${short(gaps[clusters - 1])} of 1.`);
+    if (suggested !== null) says.push(suggested === clusters ? "The eigenvalues suggest the same number." : `The eigenvalues suggest ${suggested}.`);
+    else says.push("The number was given; no eigenvalues beyond it were looked at.");
+    panel("Eigenvalues", make("p", {}, says.join(" ")), chart);
   }
   if (data.groups.length > 0) {
     const has = (name) => data.groups.some((group) => group[name] !== null && group[name] !== undefined);
@@ -764,8 +790,9 @@
     const parts = [make("div", { class: "scroll" }, table(header, rows, isAfterFirst))];
     const unsure = numbers.find((column) => column.role === "stability") || numbers.find((column) => column.role === "margin");
     if (unsure) {
-      const least = Array.from(unsure.values.keys()).filter((i) => unsure.values[i] === unsure.values[i]).sort((a, b) => unsure.values[a] - unsure.values[b] || a - b).slice(0, 15);
-      parts.push(make("h3", {}, `Points of the least ${unsure.name}`));
+      const isSure = (i) => unsure.values[i] === unsure.values[i] && categories[0].of[i] !== NONE;
+      const least = Array.from(unsure.values.keys()).filter(isSure).sort((a, b) => unsure.values[a] - unsure.values[b] || a - b).slice(0, 15);
+      parts.push(make("h3", {}, `Points of the least ${unsure.name}${data.points.isSample ? ", in the sample" : ""}`));
       parts.push(make("div", { class: "scroll" }, table(["point", categories[0].name, unsure.name], least.map((i) => [pointButton(i), categories[0].of[i] === NONE ? "none" : categories[0].classes[categories[0].of[i]], short(unsure.values[i])]), (column) => column === 2)));
     }
     panel(data.groupsTitle, ...parts);
@@ -783,7 +810,6 @@
 
   byId("facts").append(...data.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, text(value)))));
   byId("warnings").append(...data.warnings.map((warning) => make("li", {}, text(warning))));
-  byId("command").textContent = data.command;
   byId("stages").append(...table(["stage", "seconds"], data.stages.map(([name, seconds]) => [name, seconds.toFixed(2)]), isAfterFirst).children);
   byId("settings").textContent = JSON.stringify(data.settings, null, 2);
   byId("map-section").hidden = n === 0 || layouts.length === 0;
@@ -795,5 +821,14 @@
     resize();
     new ResizeObserver(resize).observe(canvas.parentElement);
     darkScheme.addEventListener("change", repaint);
+    const printing = (is) => () => {
+      isPrinting = is;
+      repaint();
+      // At once: a printer waits for nothing.
+      for (let step = job.steps.next(); !step.done; step = job.steps.next());
+      frame();
+    };
+    window.addEventListener("beforeprint", printing(true));
+    window.addEventListener("afterprint", printing(false));
   }
 })();
