@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
+.PHONY: test lint environments test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -7,18 +7,28 @@ WHEEL_VENV := .venv-wheel
 PIP := -m pip install --quiet --disable-pip-version-check
 
 ## The tests: format, lints, documentation, every test. Python reads what the program wrote.
-test: $(VENV)
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+## What Python needs is fetched while the compiler works.
+test:
+	$(MAKE) --jobs=2 lint environments
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
 	$(MAKE) test-browser
 	$(MAKE) test-python
 
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+environments: $(VENV)
+	python3 -m venv --clear $(WHEEL_VENV)
+	$(WHEEL_VENV)/bin/python $(PIP) -r python/tests/requirements.txt
+	scripts/chromium.sh > /dev/null
+
 ## The Python package: its wheel in a clean environment, with the checks of scikit-learn, real scanpy and the program beside it.
 test-python: wheel
-	python3 -m venv --clear $(WHEEL_VENV)
-	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl -r python/tests/requirements.txt
+	test -x $(WHEEL_VENV)/bin/python || $(MAKE) environments
+	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl
+	$(WHEEL_VENV)/bin/python $(PIP) --force-reinstall --no-deps target/wheels/taugraph-*.whl
 	cargo build --workspace --bins
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use taugraph::progress::Progress;
 
 /// Set by Ctrl-C.
@@ -42,7 +43,42 @@ pub struct Terminal {
 
 struct Stages {
     bar: ProgressBar,
-    begun: Vec<(String, Instant)>,
+    /// Name, time and peak of the memory when each began.
+    begun: Vec<(String, Moment)>,
+}
+
+#[derive(Clone, Copy)]
+struct Moment {
+    time: Instant,
+    peak_bytes: Option<u64>,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Self { time: Instant::now(), peak_bytes: peak_memory() }
+    }
+}
+
+/// What a stage took.
+#[derive(Debug, Clone, Serialize)]
+pub struct StageCost {
+    pub stage: String,
+    pub seconds: f64,
+    /// The most memory that the process had held by its end, where the system says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
+}
+
+/// Seconds of all stages together.
+pub fn total_seconds(stages: &[StageCost]) -> f64 {
+    stages.iter().map(|stage| stage.seconds).sum()
+}
+
+/// The most memory that this process has held, where the system says it.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 impl Terminal {
@@ -51,20 +87,21 @@ impl Terminal {
         Self { is_shown, stages: Mutex::new(Stages { bar: ProgressBar::hidden(), begun: Vec::new() }) }
     }
 
-    /// Takes the bar away and gives the seconds of each stage, in order; repeated stages are added up.
-    pub fn finish(&self) -> Vec<(String, f64)> {
+    /// Takes the bar away and gives what each stage took, in order; repeated stages are added up.
+    pub fn finish(&self) -> Vec<StageCost> {
         let stages = self.lock();
         stages.bar.finish_and_clear();
-        let ends = stages.begun.iter().skip(1).map(|(_, time)| *time).chain([Instant::now()]);
-        let mut seconds: Vec<(String, f64)> = Vec::new();
+        let ends = stages.begun.iter().skip(1).map(|(_, moment)| *moment).chain([Moment::now()]);
+        let mut costs: Vec<StageCost> = Vec::new();
         for ((name, begin), end) in stages.begun.iter().zip(ends) {
-            let spent = (end - *begin).as_secs_f64();
-            match seconds.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) => *sum += spent,
-                None => seconds.push((name.clone(), spent)),
+            let seconds = (end.time - begin.time).as_secs_f64();
+            let peak_bytes = end.peak_bytes;
+            match costs.iter_mut().find(|known| known.stage == *name) {
+                Some(known) => (known.seconds, known.peak_bytes) = (known.seconds + seconds, peak_bytes),
+                None => costs.push(StageCost { stage: name.clone(), seconds, peak_bytes }),
             }
         }
-        seconds
+        costs
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Stages> {
@@ -75,7 +112,7 @@ impl Terminal {
 impl Progress for Terminal {
     fn stage(&self, name: &str, total: Option<u64>) {
         let mut stages = self.lock();
-        stages.begun.push((name.to_string(), Instant::now()));
+        stages.begun.push((name.to_string(), Moment::now()));
         if !self.is_shown {
             return;
         }

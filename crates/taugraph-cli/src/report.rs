@@ -21,6 +21,7 @@ use crate::dataset::Dataset;
 use crate::failure::Outcome;
 use crate::features::prepared_row;
 use crate::pipeline::{Built, Robust};
+use crate::progress::{StageCost, peak_memory, total_seconds};
 use crate::settings::Settings;
 
 /// The program itself, before it has read anything; measured as 5 MB.
@@ -91,8 +92,8 @@ pub struct Report<'a> {
     pub dataset: &'a Dataset,
     pub built: &'a Built,
     pub clusters: Option<Clusters<'a>>,
-    /// Seconds of each stage.
-    pub seconds: &'a [(String, f64)],
+    /// What each stage took.
+    pub stages: &'a [StageCost],
 }
 
 /// The clustering, if there is one.
@@ -293,8 +294,7 @@ impl Report<'_> {
         if let Some(clusters) = &self.clusters {
             self.write_clusters(clusters, text)?;
         }
-        let total: f64 = self.seconds.iter().map(|(_, seconds)| seconds).sum();
-        writeln!(text, "time      {total:.2} s")?;
+        writeln!(text, "time      {:.2} s", total_seconds(self.stages))?;
         for warning in self.warnings() {
             writeln!(text, "note      {warning}")?;
         }
@@ -359,7 +359,7 @@ impl Report<'_> {
             },
             "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
             "warnings": self.warnings(),
-            "seconds": self.seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
+            "seconds": self.stages,
         });
         if let Some(peak) = peak_memory() {
             all["memory"]["peak_bytes"] = json!(peak);
@@ -470,13 +470,6 @@ fn summary(values: &[f64]) -> Value {
 /// Writes to standard error; where that cannot be written there is nobody to tell.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// The most memory that this process has held, where the system says it.
-pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {

@@ -45,8 +45,8 @@ pub struct Report {
     pub comparison_note: String,
     /// Name of the score against known labels, if there are any.
     pub score_name: Option<String>,
-    /// Seconds of each stage.
-    pub stages: Vec<(String, f64)>,
+    /// Each stage with its seconds and the most memory held by its end, in bytes.
+    pub stages: Vec<(String, f64, Option<u64>)>,
     /// Every parameter.
     pub settings: Value,
 }

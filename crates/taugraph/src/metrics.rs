@@ -167,13 +167,8 @@ fn expected_mutual_information(table: &Contingency) -> f64 {
 /// Share of the points labelled right under the best one-to-one matching of clusters to classes.
 pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
     let table = Contingency::new(truth, clusters)?;
-    let size = table.rows.len().max(table.columns.len());
-    let mut cost = vec![0.0; size * size];
-    for &(i, j, count) in &table.cells {
-        cost[i * size + j] = -count;
-    }
-    let matched = assignment(&cost, size);
-    let right: f64 = table.cells.iter().filter(|&&(i, j, _)| matched[i] == j).map(|cell| cell.2).sum();
+    let matched = table.matched();
+    let right: f64 = table.cells.iter().filter(|&&(i, j, _)| matched[j] == Some(i)).map(|cell| cell.2).sum();
     Ok(right / table.n)
 }
 
@@ -182,38 +177,52 @@ pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
 /// Clusters without a counterpart get the lowest labels that the reference does not use.
 pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
     let table = Contingency::new(reference, clusters)?;
-    let size = table.rows.len().max(table.columns.len());
-    let mut cost = vec![0.0; size * size];
-    for &(i, j, count) in &table.cells {
-        cost[j * size + i] = -count;
-    }
-    let matched = assignment(&cost, size);
     let (_, names) = Labels::from_names(reference);
-    let unused: Vec<u32> =
-        (0..=u32::MAX).filter(|label| names.binary_search(label).is_err()).take(size).collect();
-    let name = |&cluster: &u32| {
-        let row = matched[cluster as usize];
-        names.get(row).copied().unwrap_or_else(|| unused[row - names.len()])
+    let mut unused = (0..=u32::MAX).filter(|label| names.binary_search(label).is_err());
+    let name = |class: Option<usize>| match class {
+        Some(class) => names[class],
+        None => unused.next().expect("there are more numbers than clusters"),
     };
-    Ok(Labels::from_names(clusters).0.iter().map(name).collect())
+    let of_clusters: Vec<u32> = table.matched().into_iter().map(name).collect();
+    Ok(Labels::from_names(clusters).0.iter().map(|&cluster| of_clusters[cluster as usize]).collect())
 }
 
-/// The column assigned to each row so that the sum of a square cost matrix is least.
+impl Contingency {
+    /// The class of each cluster under the matching by which most points agree; none where there are more clusters than classes.
+    fn matched(&self) -> Vec<Option<usize>> {
+        let (classes, clusters) = (self.rows.len(), self.columns.len());
+        let (rows, columns) = (classes.min(clusters), classes.max(clusters));
+        let mut cost = vec![0.0; rows * columns];
+        for &(class, cluster, count) in &self.cells {
+            let (row, column) = if clusters <= classes { (cluster, class) } else { (class, cluster) };
+            cost[row * columns + column] = -count;
+        }
+        let found = assignment(&cost, rows, columns);
+        if clusters <= classes {
+            return found.into_iter().map(Some).collect();
+        }
+        let mut matched = vec![None; clusters];
+        found.into_iter().enumerate().for_each(|(class, cluster)| matched[cluster] = Some(class));
+        matched
+    }
+}
+
+/// The column assigned to each row, of which there are no more than columns, so that the sum of the costs is least.
 ///
-/// Shortest augmenting paths (Jonker and Volgenant 1987), O(size³).
-fn assignment(cost: &[f64], size: usize) -> Vec<usize> {
+/// Shortest augmenting paths (Jonker and Volgenant 1987), O(rows² · columns).
+fn assignment(cost: &[f64], rows: usize, columns: usize) -> Vec<usize> {
     const FREE: usize = usize::MAX;
-    let (mut row_price, mut column_price) = (vec![0.0; size], vec![0.0; size]);
-    let mut row_of_column = vec![FREE; size];
-    for start in 0..size {
-        let mut distance = vec![f64::INFINITY; size];
-        let mut previous = vec![FREE; size];
-        let mut done = vec![false; size];
+    let (mut row_price, mut column_price) = (vec![0.0; rows], vec![0.0; columns]);
+    let mut row_of_column = vec![FREE; columns];
+    for start in 0..rows {
+        let mut distance = vec![f64::INFINITY; columns];
+        let mut previous = vec![FREE; columns];
+        let mut done = vec![false; columns];
         let (mut row, mut base, mut from) = (start, 0.0, FREE);
         let last = loop {
             let mut next = FREE;
-            for column in (0..size).filter(|&column| !done[column]) {
-                let reduced = base + cost[row * size + column] - row_price[row] - column_price[column];
+            for column in (0..columns).filter(|&column| !done[column]) {
+                let reduced = base + cost[row * columns + column] - row_price[row] - column_price[column];
                 if reduced < distance[column] {
                     distance[column] = reduced;
                     previous[column] = from;
@@ -231,7 +240,7 @@ fn assignment(cost: &[f64], size: usize) -> Vec<usize> {
             row = row_of_column[next];
         };
         row_price[start] += base;
-        for column in (0..size).filter(|&column| done[column] && column != last) {
+        for column in (0..columns).filter(|&column| done[column] && column != last) {
             row_price[row_of_column[column]] += base - distance[column];
             column_price[column] -= base - distance[column];
         }
@@ -242,8 +251,8 @@ fn assignment(cost: &[f64], size: usize) -> Vec<usize> {
             column = before;
         }
     }
-    let mut column_of_row = vec![0; size];
-    for (column, &row) in row_of_column.iter().enumerate() {
+    let mut column_of_row = vec![0; rows];
+    for (column, &row) in row_of_column.iter().enumerate().filter(|(_, row)| **row != FREE) {
         column_of_row[row] = column;
     }
     column_of_row
@@ -302,14 +311,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn assignment_equals_trying_all(size in 1usize..6, seed in any::<u64>()) {
+        fn assignment_equals_trying_all(rows in 1usize..6, more in 0usize..3, seed in any::<u64>()) {
+            let size = rows + more;
             let mut draws = Stream::new(seed, Stage::Generator).at(0, 0);
-            let cost: Vec<f64> = (0..size * size).map(|_| draws.below(5) as f64).collect();
-            let total = |columns: &[usize]| columns.iter().enumerate().map(|(i, &j)| cost[i * size + j]).sum::<f64>();
+            let cost: Vec<f64> = (0..rows * size).map(|_| draws.below(5) as f64).collect();
+            let total = |columns: &[usize]| {
+                columns.iter().take(rows).enumerate().map(|(i, &j)| cost[i * size + j]).sum::<f64>()
+            };
             let mut best = f64::INFINITY;
             let mut columns: Vec<usize> = (0..size).collect();
             permutations(&mut columns, 0, &mut |columns| best = f64::min(best, total(columns)));
-            prop_assert_eq!(total(&assignment(&cost, size)), best);
+            let found = assignment(&cost, rows, size);
+            prop_assert_eq!(total(&found), best);
+            let mut used = found.clone();
+            used.sort_unstable();
+            used.dedup();
+            prop_assert_eq!(used.len(), rows);
         }
 
         #[test]

@@ -107,7 +107,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
         Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,
         _ => None,
     };
-    let seconds = terminal.finish();
+    let stages = terminal.finish();
     let report = Report {
         command: "cluster",
         settings: &settings,
@@ -119,7 +119,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
             labels: &labels,
             scores,
         }),
-        seconds: &seconds,
+        stages: &stages,
     };
     report.publish(None, "", &args.run)?;
     let Some(sample) = sample else { return Ok(()) };

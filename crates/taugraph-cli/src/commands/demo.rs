@@ -23,7 +23,7 @@ use super::{new_run, use_threads};
 use crate::args::{Cli, Command, DemoArgs};
 use crate::failure::{Failure, Outcome};
 use crate::portrait::command_line;
-use crate::progress::Terminal;
+use crate::progress::{Terminal, total_seconds};
 use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
 use taugraph_figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
 
@@ -75,7 +75,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
     write_table(&as_table(&data), &Output::new(&data_file))?;
     let files = draw(folder, &data, &plain, &robust)?;
     write_page(folder, &data_file, seed)?;
-    let seconds: f64 = terminal.finish().iter().map(|(_, seconds)| seconds).sum();
+    let seconds = total_seconds(&terminal.finish());
 
     let text = describe(&Story {
         seed,

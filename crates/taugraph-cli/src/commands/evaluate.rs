@@ -65,14 +65,14 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     };
     let trials = if args.all_pairs_of_examples { Trials::AllPairs } else { Trials::Random(args.trials) };
     let found = try_examples(built.graph(), &node_of_row, &labels, &params, trials, &run)?;
-    let seconds = terminal.finish();
+    let stages = terminal.finish();
     let report = Report {
         command: "evaluate",
         settings: &settings,
         dataset: &dataset,
         built: &built,
         clusters: None,
-        seconds: &seconds,
+        stages: &stages,
     };
     let section = json!({
         "classes": classes,

@@ -69,14 +69,14 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     if let Some((path, robust)) = args.scales.as_ref().zip(built.robust()) {
         write_scales(robust, &dataset, settings.input.id_column.as_deref(), path)?;
     }
-    let seconds = terminal.finish();
+    let stages = terminal.finish();
     let report = Report {
         command: "graph",
         settings: &settings,
         dataset: &dataset,
         built: &built,
         clusters: None,
-        seconds: &seconds,
+        stages: &stages,
     };
     report.publish(None, "", &args.run)?;
     let Some(sample) = sample else { return Ok(()) };

@@ -20,7 +20,7 @@ use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
 use crate::model_file::{FileHeader, load};
 use crate::new_rows::{NewRows, read_new_rows};
-use crate::progress::Terminal;
+use crate::progress::{StageCost, Terminal, total_seconds};
 use crate::report::{Scores, grouped, is_missing, say, write_json};
 use crate::settings::check_id_column;
 
@@ -57,13 +57,13 @@ pub fn predict(args: &PredictCommand) -> Outcome<()> {
         found.write_graph(&Output::new(path))?;
     }
     let scores = found.scores()?;
-    let seconds = terminal.finish();
+    let stages = terminal.finish();
     if let Some(path) = &args.json {
-        write_json(&found.json(&scores, &seconds), path)?;
+        write_json(&found.json(&scores, &stages), path)?;
     }
     if !args.quiet {
         let model_name = args.model.display().to_string();
-        say(&found.text(&model_name, &scores, &seconds));
+        say(&found.text(&model_name, &scores, &stages));
     }
     Ok(())
 }
@@ -276,7 +276,7 @@ impl Found<'_> {
         notes
     }
 
-    fn text(&self, model_name: &str, scores: &Agreement, seconds: &[(String, f64)]) -> String {
+    fn text(&self, model_name: &str, scores: &Agreement, stages: &[StageCost]) -> String {
         let mut text = format!(
             "{}: {} rows, placed among {} nodes of {model_name}\n",
             self.rows.name,
@@ -284,7 +284,7 @@ impl Found<'_> {
             grouped(self.model.n_nodes())
         );
         let _ = self.write_text(scores, &mut text);
-        let total: f64 = seconds.iter().map(|(_, seconds)| seconds).sum();
+        let total = total_seconds(stages);
         let _ = writeln!(text, "time      {total:.2} s");
         for note in self.notes() {
             let _ = writeln!(text, "note      {note}");
@@ -327,7 +327,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    fn json(&self, scores: &Agreement, seconds: &[(String, f64)]) -> Value {
+    fn json(&self, scores: &Agreement, stages: &[StageCost]) -> Value {
         let placed = self.placed;
         let mut all = json!({
             "taugraph": env!("CARGO_PKG_VERSION"),
@@ -344,7 +344,7 @@ impl Found<'_> {
             "remoteness": placed.remoteness,
             "known": placed.same_as.iter().map(|node| node.map(|node| self.model.row_of_node()[node as usize])).collect::<Vec<_>>(),
             "notes": self.notes(),
-            "seconds": seconds.iter().map(|(name, s)| json!({"stage": name, "seconds": s})).collect::<Vec<_>>(),
+            "seconds": stages,
         });
         if let Some(clusters) = &placed.clusters {
             all["clusters"] = json!({ "labels": clusters.labels, "margins": clusters.margins });

@@ -75,14 +75,14 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         let output = Output::new(path);
         model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
     }
-    let seconds = terminal.finish();
+    let stages = terminal.finish();
     let report = Report {
         command: "propagate",
         settings: &settings,
         dataset: &dataset,
         built: &built,
         clusters: None,
-        seconds: &seconds,
+        stages: &stages,
     };
     let section = rows.json(&given.classes, &found, n_conflicts);
     let text = rows.text(&given.classes, &found, n_conflicts);

@@ -12,6 +12,7 @@ use super::Classes;
 use super::picture::Picture;
 use super::sample::{MOST_POINTS, Sample};
 use crate::pipeline::Built;
+use crate::progress::total_seconds;
 use crate::report::{Report, grouped, is_missing, listed};
 
 /// Edges that a browser draws in a moment.
@@ -61,7 +62,11 @@ pub fn report(
             .iter()
             .any(|row| row.score.is_some())
             .then(|| "NMI with the known labels".into()),
-        stages: report.seconds.to_vec(),
+        stages: report
+            .stages
+            .iter()
+            .map(|cost| (cost.stage.clone(), cost.seconds, cost.peak_bytes))
+            .collect(),
         settings: serde_json::to_value(report.settings).unwrap_or_default(),
         categories,
         numbers,
@@ -110,8 +115,7 @@ fn facts(report: &Report<'_>, classes: Option<&Classes<'_>>, picture: &Picture) 
         let without = classes.of_rows.iter().filter(|label| label.is_none()).count();
         facts.push(("abstentions", grouped(without)));
     }
-    let seconds: f64 = report.seconds.iter().map(|(_, seconds)| seconds).sum();
-    facts.push(("time", format!("{seconds:.1} s")));
+    facts.push(("time", format!("{:.1} s", total_seconds(report.stages))));
     if let Some(bytes) = picture.memory_before {
         facts.push(("memory", format!("{:.0} MB", bytes as f64 / 1e6)));
     }

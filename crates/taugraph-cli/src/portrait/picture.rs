@@ -19,7 +19,8 @@ use taugraph_report::{Compared, DecayStep, Eigenvalues, Layout};
 use super::sample::Sample;
 use crate::failure::{Failure, Outcome};
 use crate::pipeline::{Built, GraphPoints};
-use crate::report::{is_missing, peak_memory};
+use crate::progress::peak_memory;
+use crate::report::is_missing;
 use crate::settings::Settings;
 
 /// Steps of t-SNE.

@@ -810,7 +810,7 @@
 
   byId("facts").append(...data.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, text(value)))));
   byId("warnings").append(...data.warnings.map((warning) => make("li", {}, text(warning))));
-  byId("stages").append(...table(["stage", "seconds"], data.stages.map(([name, seconds]) => [name, seconds.toFixed(2)]), isAfterFirst).children);
+  byId("stages").append(...table(["stage", "seconds", "MB, most so far"], data.stages.map(([name, seconds, bytes]) => [name, seconds.toFixed(2), bytes === null ? "–" : grouped(Math.round(bytes / 1e6))]), isAfterFirst).children);
   byId("settings").textContent = JSON.stringify(data.settings, null, 2);
   byId("map-section").hidden = n === 0 || layouts.length === 0;
   if (layouts.length > 0) {

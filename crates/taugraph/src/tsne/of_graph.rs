@@ -95,7 +95,7 @@ mod tests {
         let exact = super::super::gradient(&affinities, &start, 1.0);
         let error: f64 = found.iter().zip(&exact).map(|(a, b)| (a - b).powi(2)).sum();
         let length: f64 = exact.iter().map(|v| v * v).sum();
-        assert!(error < 1e-3 * length, "{error} of {length}");
+        assert!(error < 1e-2 * length, "{error} of {length}");
     }
 
     #[test]
