@@ -4,6 +4,8 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 WHEEL_VENV := .venv-wheel
+# A build from scratch gains nothing from files that would speed up the next one.
+export CARGO_INCREMENTAL := 0
 PIP := -m pip install --quiet --disable-pip-version-check
 
 ## The tests: format, lints, documentation, every test. Python reads what the program wrote.

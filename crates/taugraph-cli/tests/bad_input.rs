@@ -1,8 +1,6 @@
 //! Whatever is wrong, the message says what and where, and the exit code says whose fault it is.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// Three columns, one of them text, one with a missing cell.
 fn folder() -> Folder {

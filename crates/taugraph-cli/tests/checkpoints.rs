@@ -1,11 +1,9 @@
 //! `--checkpoints`: a run that was killed goes on from its finished stages and ends with the same bytes.
 
-mod common;
-
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, TAUGRAPH};
+use crate::common::{Folder, TAUGRAPH};
 
 const RUN: &str = "cluster points.npy --clusters 5 --stability=3 --quiet --seed 7";
 

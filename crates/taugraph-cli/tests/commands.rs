@@ -1,8 +1,6 @@
 //! The commands, their files, and that they say what the library says.
 
-mod common;
-
-use common::{Folder, TAUGRAPH};
+use crate::common::{Folder, TAUGRAPH};
 use taugraph::cluster::{ClusterParams, spectral_clustering};
 use taugraph::distance::Metric;
 use taugraph::generators::{SpiralDensity, add_noise, two_spirals};

@@ -1,7 +1,6 @@
 //! `taugraph datasets`, with a web server on this machine. What needs the real files takes them from TAUGRAPH_DATA, and says that it
 //! was skipped without it.
 
-mod common;
 #[path = "../../taugraph-lab/tests/server/mod.rs"]
 mod server;
 
@@ -10,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{Folder, TAUGRAPH};
+use crate::common::{Folder, TAUGRAPH};
 use server::{Answer, Server};
 
 /// The program with `folder/cache` for downloads, and no other folder.

@@ -1,8 +1,6 @@
 //! Features on disk: the same results, less memory, and nothing left behind.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 /// Points with labels in the last column, as every kind of file, and an empty folder for scratch files.

@@ -1,11 +1,9 @@
 //! `taugraph paper`: a slice of it, its numbers, and going on after a kill.
 
-mod common;
-
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Folder, TAUGRAPH};
+use crate::common::{Folder, TAUGRAPH};
 
 /// NMI of a method on a set in the CSV, for every seed.
 fn values(csv: &str, set: &str, method: &str) -> Vec<f64> {

@@ -1,8 +1,6 @@
 //! `--save-model` and `taugraph predict`: new rows by name and by position, labels and clusters, and everything that can be wrong.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// Blobs with names, cut into rows to learn from and new ones; the model of their clusters.
 fn blobs() -> Folder {

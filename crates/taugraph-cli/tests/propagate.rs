@@ -1,8 +1,6 @@
 //! `taugraph propagate`: from a column or a file, with flags, margins and errors.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// Two moons; the class of the first and the last row is known.
 fn moons() -> Folder {

@@ -3,11 +3,9 @@
 //!
 //! `make test` names the Python with these packages in TAUGRAPH_PYTHON; without it the test says that it skips.
 
-mod common;
-
 use std::process::Command;
 
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn python_reads_our_files_and_we_read_its() {

@@ -1,8 +1,6 @@
 //! Every shell line of the README and of the demo, run in order in one folder.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const README: &str = include_str!("../../../README.md");
 

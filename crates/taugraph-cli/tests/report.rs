@@ -1,8 +1,6 @@
 //! Pages and figures of a run; what they look like is tested in a browser (`browser/`).
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn plot_draws_every_panel_and_prints_nothing() {

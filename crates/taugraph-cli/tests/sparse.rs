@@ -1,8 +1,6 @@
 //! Sparse points through every command, from every format that holds them.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// Documents of three topics: words of the topic, and a few that all have. The topic is the label.
 struct Documents {

@@ -1,0 +1,15 @@
+//! Every test of the program in one program: it is linked once.
+
+mod bad_input;
+mod checkpoints;
+mod commands;
+mod common;
+mod datasets;
+mod features;
+mod paper;
+mod predict;
+mod propagate;
+mod read_back;
+mod readme;
+mod report;
+mod sparse;

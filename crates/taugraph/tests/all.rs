@@ -1,0 +1,11 @@
+//! Every test of the library in one program: it is linked once.
+
+mod architecture;
+mod eigen;
+mod estimators;
+mod model;
+mod pipeline;
+mod propagate;
+mod reference;
+mod scratch;
+mod threads;
