@@ -194,7 +194,7 @@ fn a_full_disk_is_an_output_error() {
     assert!(done.err().contains("No space left on device"), "{}", done.err());
     // A full disk behind the messages is no reason to lose the labels.
     let script =
-        format!("{} cluster spirals.csv --drop label --output kept.csv 2>/dev/full", common::TAUGRAPH);
+        format!("{} cluster spirals.csv --drop label --output kept.csv 2>/dev/full", crate::common::TAUGRAPH);
     let done =
         std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
     assert_eq!(done.status.code(), Some(0));
