@@ -13,8 +13,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 test:
 	$(MAKE) --jobs=2 lint environments
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
-	$(MAKE) test-browser
-	$(MAKE) test-python
+	$(MAKE) test-browser test-python PROGRAM_IS_BUILT=yes
 
 lint:
 	cargo fmt --all --check
@@ -31,12 +30,12 @@ test-python: wheel
 	test -x $(WHEEL_VENV)/bin/python || $(MAKE) environments
 	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl
 	$(WHEEL_VENV)/bin/python $(PIP) --force-reinstall --no-deps target/wheels/taugraph-*.whl
-	cargo build --workspace --bins
+	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins)
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 
-## The report in a real Chromium, which is installed where the machine allows it. Needs the program that cargo test has built.
+## The report in a real Chromium, which is installed where the machine allows it.
 test-browser: $(VENV)
-	cargo build --workspace --bins
+	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins)
 	chromium=$$(scripts/chromium.sh) && if [ -n "$$chromium" ]; then \
 		TAUGRAPH_CHROMIUM=$$chromium TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) \
 		$(PYTHON) -m pytest --quiet --rootdir=browser -s browser; fi
