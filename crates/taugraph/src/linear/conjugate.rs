@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::Solver;
-use super::multigrid::{Multigrid, PIECE};
+use super::multigrid::{FINEST, Multigrid, PIECE};
 use crate::error::{Error, Result};
 use crate::progress::Run;
 
@@ -33,7 +33,7 @@ pub(super) fn solve(
     let zeros = || vec![0.0; r.len()];
     let (mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros());
     let right = r.clone();
-    let mut work = multigrid.workspace(width);
+    let mut work = multigrid.workspace(FINEST, width);
     let inverse: Vec<f64> =
         multigrid.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect();
     let starts = squares(&r, &inverse, width)?;
@@ -45,12 +45,12 @@ pub(super) fn solve(
     // The residual that is carried along drifts away from the true one: that is measured at the end, and if it is not small
     // enough the iteration starts again from there.
     for _ in 0..STARTS {
-        multigrid.precondition(&r, &mut z, &mut q, &mut work, width);
+        multigrid.cycle(FINEST, &r, &mut z, &mut q, &mut work, width);
         p.copy_from_slice(&z);
         let mut rz = dots(&r, &z, width);
         while info.residual > solver.tolerance && info.iterations < solver.max_iterations {
             run.check()?;
-            multigrid.apply(&p, &mut q, width);
+            multigrid.apply(FINEST, &p, &mut q, width);
             let pq = dots(&p, &q, width);
             // A right-hand side that is solved exactly stays as it is.
             let steps: Vec<f64> =
@@ -58,7 +58,7 @@ pub(super) fn solve(
             step(&mut x, &mut r, &p, &q, &steps);
             let residual = relative(&squares(&r, &inverse, width)?);
             info = SolveInfo { iterations: info.iterations + 1, residual };
-            multigrid.precondition(&r, &mut z, &mut q, &mut work, width);
+            multigrid.cycle(FINEST, &r, &mut z, &mut q, &mut work, width);
             let new = dots(&r, &z, width);
             let turns: Vec<f64> =
                 new.iter().zip(&rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
@@ -69,7 +69,7 @@ pub(super) fn solve(
             });
             rz = new;
         }
-        multigrid.apply(&x, &mut q, width);
+        multigrid.apply(FINEST, &x, &mut q, width);
         r.par_iter_mut().zip(&right).zip(&q).for_each(|((r, right), q)| *r = right - q);
         info.residual = relative(&squares(&r, &inverse, width)?);
         if info.residual <= solver.tolerance || info.iterations >= solver.max_iterations {

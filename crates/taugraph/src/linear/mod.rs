@@ -11,7 +11,7 @@ mod multigrid;
 
 pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
-pub(crate) use multigrid::{LANES, Multigrid};
+pub(crate) use multigrid::{FINEST, LANES, Multigrid};
 
 use crate::error::Result;
 use crate::graph::Components;

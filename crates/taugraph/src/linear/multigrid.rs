@@ -7,6 +7,8 @@ use crate::vectorized::vectorized;
 
 /// Right-hand sides that are worked on at once.
 pub(crate) const LANES: usize = 4;
+/// The level of the graph itself.
+pub(crate) const FINEST: usize = 0;
 /// Nodes of a piece.
 pub(super) const PIECE: usize = 512;
 /// Share of a diagonal entry that is rounding.
@@ -103,33 +105,43 @@ impl<'a> Multigrid<'a> {
         &self.levels[0].diagonal
     }
 
-    pub fn workspace(&self, width: usize) -> Vec<Workspace> {
+    /// How many levels there are.
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The nodes of a level that each node of the next is made of; nodes behind them merge with nothing.
+    pub fn members(&self, depth: usize) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        let firsts = &self.levels[depth].pattern.firsts;
+        firsts.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
+    }
+
+    /// For cycles that begin at a level.
+    pub fn workspace(&self, depth: usize, width: usize) -> Vec<Workspace> {
         let of_level = |level: &Level<'_>| {
             let zeros = || vec![0.0; level.pattern.len() * width];
             Workspace { right: zeros(), x: zeros(), other: zeros() }
         };
-        self.levels[1..].iter().map(of_level).collect()
+        self.levels[depth + 1..].iter().map(of_level).collect()
     }
 
-    /// out ← A·x.
-    pub fn apply(&self, x: &[f64], out: &mut [f64], width: usize) {
-        self.levels[0]
+    /// out ← A·x, of a level.
+    pub fn apply(&self, depth: usize, x: &[f64], out: &mut [f64], width: usize) {
+        self.levels[depth]
             .for_pieces(out, width, |level, piece| apply_rows(level.rows(x, x, width), piece.0, piece.1));
     }
 
-    /// z ← an approximate solution of A·z = r; `other` is work space.
-    pub fn precondition(
-        &self,
-        r: &[f64],
-        z: &mut Vec<f64>,
-        other: &mut Vec<f64>,
-        work: &mut [Workspace],
-        width: usize,
-    ) {
-        self.cycle(0, r, z, other, work, width);
+    /// Takes out of x what oscillates from node to node: a sweep of the smoother towards A·x = 0, of a level; `other` is work space.
+    pub fn smooth(&self, depth: usize, x: &mut Vec<f64>, other: &mut Vec<f64>, width: usize) {
+        let zeros = vec![0.0; x.len()];
+        self.levels[depth].for_pieces(other, width, |level, (first, out)| {
+            smooth_rows(level.rows(x, &zeros, width), first, out)
+        });
+        std::mem::swap(x, other);
     }
 
-    fn cycle(
+    /// x ← an approximate solution of A·x = r, of a level; `other` is work space.
+    pub fn cycle(
         &self,
         depth: usize,
         r: &[f64],
@@ -145,7 +157,7 @@ impl<'a> Multigrid<'a> {
         level.for_pieces(x, width, |level, (first, x)| {
             scale_rows(&level.steps[first..], &r[first * width..], x, width)
         });
-        let rounds = if depth == 0 { 1 } else { ROUNDS };
+        let rounds = if depth == FINEST { 1 } else { ROUNDS };
         let (next, deeper) = work.split_first_mut().expect("a work space for each level");
         for _ in 0..rounds {
             level.restrict(x, r, &mut next.right, width);

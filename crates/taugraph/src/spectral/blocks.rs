@@ -110,17 +110,22 @@ impl Block {
         squares.into_iter().map(f64::sqrt).collect()
     }
 
+    /// Gives every vector that is not 0 the length 1; the lengths before.
+    pub fn normalize(&mut self) -> Vec<f64> {
+        let lengths = self.lengths();
+        let inverse = |&length: &f64| if length > f64::MIN_POSITIVE { 1.0 / length } else { 0.0 };
+        self.multiply_each(&lengths.iter().map(inverse).collect::<Vec<_>>());
+        lengths
+    }
+
     /// The same span with orthonormal vectors, how many there are, and how much what was in the vectors may have grown; dependent ones are
     /// left out (Stathopoulos and Wu 2002).
     pub fn orthonormal(mut self) -> Result<(Block, usize, f64)> {
-        let lengths = self.lengths();
+        let lengths = self.normalize();
         if lengths.iter().any(|length| !length.is_finite()) {
             return Err(Error::Numerical { what: "an eigenproblem" });
         }
-        let inverse = |&length: &f64| if length > f64::MIN_POSITIVE { 1.0 / length } else { 0.0 };
-        let inverse: Vec<f64> = lengths.iter().map(inverse).collect();
         let width = self.width;
-        self.multiply_each(&inverse);
         let (squares, directions) = symmetric_eigen(products(self.view(), self.view()).as_ref())?;
         let kept: Vec<usize> = (0..width)
             .rev()

@@ -1,12 +1,21 @@
-//! A Laplacian for blocks of vectors, with multigrid in place of its inverse.
+//! A Laplacian for blocks of vectors, with multigrid in place of its inverse, on any level of a hierarchy.
 
 use super::blocks::Block;
 use super::laplacian::LaplacianKind;
-use crate::linear::{Hierarchy, Multigrid};
+use crate::linear::{FINEST, Hierarchy, Multigrid};
+
+/// Sweeps of the smoother over vectors that come from a coarser level.
+const SWEEPS: usize = 2;
 
 /// Everything lies in the order of the hierarchy.
+///
+/// On a coarser level it is the same eigenproblem for vectors y that are constant on merged nodes: A·y = λ·M·y, M the sum of what the
+/// members had, and u = M^½·y.
 pub(super) struct Preconditioned<'a> {
-    multigrid: Multigrid<'a>,
+    multigrid: &'a Multigrid<'a>,
+    depth: usize,
+    /// M: degrees, or how many nodes of the graph there are. Nodes of none take no part.
+    masses: Vec<f64>,
     /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square vanishes or overflows.
     scales: Vec<f64>,
     unit: f64,
@@ -15,14 +24,70 @@ pub(super) struct Preconditioned<'a> {
 }
 
 impl<'a> Preconditioned<'a> {
-    pub fn new(hierarchy: &'a Hierarchy, kind: LaplacianKind, at_once: usize) -> Self {
-        let multigrid = Multigrid::new(hierarchy, None, None);
-        let (scales, unit) = match kind {
+    /// The Laplacian of the graph itself.
+    pub fn new(
+        hierarchy: &Hierarchy,
+        multigrid: &'a Multigrid<'a>,
+        kind: LaplacianKind,
+        at_once: usize,
+    ) -> Self {
+        let (masses, unit) = match kind {
             LaplacianKind::Unnormalized => (vec![1.0; hierarchy.order().len()], hierarchy.heaviest()),
             // The degrees here are those of the graph over its heaviest weight, which cancels.
-            _ => (multigrid.diagonal().iter().map(|&degree| inverse(degree.sqrt())).collect(), 1.0),
+            _ => (multigrid.diagonal().to_vec(), 1.0),
         };
-        Self { multigrid, scales, unit, at_once }
+        Self::with_masses(multigrid, FINEST, masses, unit, at_once)
+    }
+
+    fn with_masses(
+        multigrid: &'a Multigrid<'a>,
+        depth: usize,
+        masses: Vec<f64>,
+        unit: f64,
+        at_once: usize,
+    ) -> Self {
+        let scales = masses.iter().map(|&mass| inverse(mass.sqrt())).collect();
+        Self { multigrid, depth, masses, scales, unit, at_once }
+    }
+
+    /// The same for the next level, if there is one.
+    pub fn coarser(&self) -> Option<Self> {
+        let is_there = self.depth + 1 < self.multigrid.depth();
+        is_there.then(|| {
+            let members = self.multigrid.members(self.depth);
+            let masses = members.map(|members| self.masses[members].iter().sum()).collect();
+            Self::with_masses(self.multigrid, self.depth + 1, masses, self.unit, self.at_once)
+        })
+    }
+
+    /// What vectors of this level are on the next, if they are constant on what merges there.
+    pub fn restricted(&self, block: &Block, coarser: &Self) -> Block {
+        let mut restricted = Block { width: block.width, values: vec![0.0; coarser.len() * block.width] };
+        let to = restricted.values.chunks_exact_mut(block.width);
+        for ((to, members), scale) in to.zip(self.multigrid.members(self.depth)).zip(&coarser.scales) {
+            let from = &block.values[members.start * block.width..][..block.width];
+            let factor = self.scales[members.start] * inverse(*scale);
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = factor * from);
+        }
+        restricted
+    }
+
+    /// What vectors of the next level are on this one, smoothed.
+    pub fn prolonged(&self, block: &Block, coarser: &Self) -> Block {
+        let mut prolonged = Block { width: block.width, values: vec![0.0; self.len() * block.width] };
+        let merged = self.multigrid.members(self.depth).zip(block.nodes()).zip(&coarser.scales);
+        for ((members, from), scale) in merged {
+            let to = &mut prolonged.values[members.start * block.width..members.end * block.width];
+            for to in to.chunks_exact_mut(block.width) {
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = scale * from);
+            }
+        }
+        let mut other = prolonged.values.clone();
+        for _ in 0..SWEEPS {
+            self.multigrid.smooth(self.depth, &mut prolonged.values, &mut other, block.width);
+        }
+        prolonged.scale(&self.scales, inverse);
+        prolonged
     }
 
     /// What eigenvalues here have to be multiplied by.
@@ -38,7 +103,7 @@ impl<'a> Preconditioned<'a> {
     pub fn image(&self, mut x: Block) -> Block {
         let mut image = Block::zeros(self.len(), x.width);
         x.scale(&self.scales, |scale| scale);
-        self.multigrid.apply(&x.values, &mut image.values, x.width);
+        self.multigrid.apply(self.depth, &x.values, &mut image.values, x.width);
         image.scale(&self.scales, |scale| scale);
         image
     }
@@ -51,8 +116,15 @@ impl<'a> Preconditioned<'a> {
             right.update(r, |to, from| to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]));
             right.scale(&self.scales, inverse);
             let (mut z, mut other) = (right.clone(), vec![0.0; right.values.len()]);
-            let mut work = self.multigrid.workspace(right.width);
-            self.multigrid.precondition(&right.values, &mut z.values, &mut other, &mut work, right.width);
+            let mut work = self.multigrid.workspace(self.depth, right.width);
+            self.multigrid.cycle(
+                self.depth,
+                &right.values,
+                &mut z.values,
+                &mut other,
+                &mut work,
+                right.width,
+            );
             z.scale(&self.scales, inverse);
             let first = group * self.at_once;
             solutions.update(&z, |to, from| to[first..first + from.len()].copy_from_slice(from));

@@ -1,0 +1,209 @@
+//! The space in which a block Davidson iteration seeks its pairs.
+
+use faer::{Accum, Mat, MatMut, MatRef};
+use rayon::prelude::*;
+
+use super::blocks::{Block, PIECE, products};
+use super::preconditioned::Preconditioned;
+use crate::dense::{multiply, orthonormalize, symmetric_eigen};
+use crate::error::Result;
+use crate::random::Stream;
+
+/// Of a vector that lies in the space, less than this share is left without it.
+const KNOWN: f64 = 1e-10;
+/// Rounding that grows by no more than this leaves vectors orthogonal enough: to 1e-13.
+const HARMLESS: f64 = 1e3;
+/// How often the start is filled up with fresh random vectors.
+const STARTS: u32 = 6;
+/// Draws of restarts and of the start, apart from those of the other solvers.
+const SALT: u32 = 1 << 16;
+const START: u32 = SALT + 1;
+/// Draws of steps that find nothing new.
+pub(super) const FRESH: u32 = SALT + 16;
+
+/// Orthonormal vectors, and the Laplacian within the space that they span.
+pub(super) struct SearchSpace<'a> {
+    laplacian: &'a Preconditioned<'a>,
+    stream: Stream,
+    /// Null vectors: everything is orthogonal to them.
+    null: Block,
+    /// The first `filled` vectors are there, and there may be `room`.
+    basis: Block,
+    pub filled: usize,
+    room: usize,
+    /// vᵀ·L·v of the basis; only the first `filled` rows and columns count.
+    projection: Mat<f64>,
+    /// The best vectors of the step before, in terms of the first of the basis.
+    before: Option<Mat<f64>>,
+}
+
+impl<'a> SearchSpace<'a> {
+    /// Without any vectors as yet.
+    pub fn new(laplacian: &'a Preconditioned<'a>, null: Block, room: usize, stream: Stream) -> Self {
+        Self {
+            laplacian,
+            stream,
+            null,
+            basis: Block::zeros(laplacian.len(), room),
+            filled: 0,
+            room,
+            projection: Mat::zeros(room, room),
+            before: None,
+        }
+    }
+
+    /// Adds so many random vectors, sent through the inverse; how often that was applied.
+    pub fn widen_at_random(&mut self, count: usize) -> Result<usize> {
+        let full = (self.filled + count).min(self.room);
+        let mut applications = 0;
+        // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
+        for start in 0..STARTS {
+            let missing = full - self.filled;
+            if missing == 0 {
+                break;
+            }
+            self.widen(self.preconditioned_random(missing, START + start))?;
+            applications += missing;
+        }
+        Ok(applications)
+    }
+
+    /// Vectors that nothing is known of, sent through the inverse.
+    pub fn preconditioned_random(&self, count: usize, salt: u32) -> Block {
+        let mut block = Block::zeros(self.laplacian.len(), count);
+        let width = block.width;
+        let nodes = block.values.par_chunks_mut(width).with_min_len(PIECE).enumerate();
+        nodes.for_each(|(place, to)| {
+            let mut draws = self.stream.at(salt, place as u32);
+            to[..count].iter_mut().for_each(|value| *value = draws.normal());
+        });
+        self.remove_known(&mut block);
+        self.laplacian.solve(&block, &(0..count).collect::<Vec<_>>())
+    }
+
+    fn basis(&self) -> MatRef<'_, f64> {
+        self.basis.view().subrows(0, self.filled)
+    }
+
+    /// Removes from the block what is known already.
+    fn remove_known(&self, block: &mut Block) {
+        for known in [self.null.view(), self.basis()] {
+            if known.nrows() > 0 {
+                let shares = products(known, block.view());
+                multiply(block.view_mut(), Accum::Add, shares.transpose(), known, -1.0);
+            }
+        }
+    }
+
+    /// Adds to the space what is new in the block; false if nothing is.
+    pub fn widen(&mut self, mut block: Block) -> Result<bool> {
+        let mut count = 0;
+        // Once more for what rounding left, if it was blown up.
+        for _ in 0..2 {
+            let before = block.lengths();
+            self.remove_known(&mut block);
+            let after = block.lengths();
+            // Nothing but rounding is left of what was known: blown up to length 1 it would be neither new nor orthogonal.
+            let is_new = |(before, after): (&f64, &f64)| *after > KNOWN * before;
+            let kept: Vec<bool> = before.iter().zip(&after).map(is_new).collect();
+            block.multiply_each(&kept.iter().map(|&kept| f64::from(u8::from(kept))).collect::<Vec<_>>());
+            let growths = before.iter().zip(&after).zip(&kept).filter(|(_, kept)| **kept);
+            let growth = growths.map(|((before, after), _)| before / after).fold(1.0, f64::max);
+            let within;
+            (block, count, within) = block.orthonormal()?;
+            if growth * within <= HARMLESS {
+                break;
+            }
+        }
+        let (before, added) = (self.filled, count.min(self.room - self.filled));
+        self.basis.update(&block, |to, from| to[before..before + added].copy_from_slice(&from[..added]));
+        self.filled += added;
+        let image = self.laplacian.image(block);
+        let new = products(self.basis(), image.view().subrows(0, added));
+        for column in 0..added {
+            for row in 0..self.filled {
+                self.projection[(row, before + column)] = new[(row, column)];
+                self.projection[(before + column, row)] = new[(row, column)];
+            }
+        }
+        Ok(added > 0)
+    }
+
+    /// Ritz values, ascending, and their vectors in terms of the basis.
+    pub fn ritz(&self) -> Result<(Vec<f64>, Mat<f64>)> {
+        symmetric_eigen(self.projection.as_ref().submatrix(0, 0, self.filled, self.filled))
+    }
+
+    /// The vectors that the columns of `rotation` make of the basis.
+    pub fn combined(&self, rotation: MatRef<'_, f64>) -> Block {
+        let mut block = Block::zeros(self.laplacian.len(), rotation.ncols());
+        let out = block.view_mut().subrows_mut(0, rotation.ncols());
+        multiply(out, Accum::Replace, rotation.transpose(), self.basis(), 1.0);
+        block
+    }
+
+    /// L·v − value·v of vectors in the space, and the vectors.
+    pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> (Block, Block) {
+        let vectors = self.combined(rotation);
+        let mut residuals = self.laplacian.image(vectors.clone());
+        residuals.update(&vectors, |residual, vector| {
+            residual.iter_mut().zip(vector).zip(values).for_each(|((r, v), value)| *r -= value * v);
+        });
+        (residuals, vectors)
+    }
+
+    /// Sees to it that there is room for `count` vectors, if need be by a restart from the `leading` vectors and those of the step before.
+    pub fn make_room(&mut self, count: usize, leading: MatRef<'_, f64>, step: u32) {
+        if self.filled + count <= self.room {
+            self.before = Some(leading.to_owned());
+            return;
+        }
+        let most = self.room.saturating_sub(count);
+        let kept = now_and_before(leading, self.before.as_ref(), most, &self.stream, step);
+        self.restart(kept.as_ref());
+        // The vectors of this step are the first of the new basis.
+        let is_same = |row, column| f64::from(u8::from(row == column));
+        self.before = Some(Mat::from_fn(kept.ncols(), leading.ncols(), is_same));
+    }
+
+    /// Keeps only what the columns of `rotation` make of the basis.
+    fn restart(&mut self, rotation: MatRef<'_, f64>) {
+        let (filled, kept, width) = (self.filled, rotation.ncols(), self.basis.width);
+        self.basis.values.par_chunks_mut(PIECE * width).for_each(|piece| {
+            let n = piece.len() / width;
+            let mut rotated = Mat::<f64>::zeros(kept, n);
+            let view = MatRef::from_column_major_slice(&*piece, width, n).subrows(0, filled);
+            multiply(rotated.as_mut(), Accum::Replace, rotation.transpose(), view, 1.0);
+            MatMut::from_column_major_slice_mut(piece, width, n).subrows_mut(0, kept).copy_from(rotated);
+        });
+        let (mut half, mut whole) = (Mat::zeros(filled, kept), Mat::zeros(kept, kept));
+        let inner = self.projection.as_ref().submatrix(0, 0, filled, filled);
+        multiply(half.as_mut(), Accum::Replace, inner, rotation, 1.0);
+        multiply(whole.as_mut(), Accum::Replace, rotation.transpose(), half.as_ref(), 1.0);
+        self.projection.as_mut().submatrix_mut(0, 0, kept, kept).copy_from(whole);
+        self.filled = kept;
+    }
+}
+
+/// The columns of `now`, and as many of `before` (which knows only the first vectors of the basis) as there is room for, orthonormal.
+fn now_and_before(
+    now: MatRef<'_, f64>,
+    before: Option<&Mat<f64>>,
+    most: usize,
+    stream: &Stream,
+    step: u32,
+) -> Mat<f64> {
+    let (filled, count) = (now.nrows(), now.ncols());
+    let old = before.map_or(0, |before| before.ncols().min(most.saturating_sub(count)));
+    let mut columns = vec![0.0; filled * (count + old)];
+    for (at, column) in columns.chunks_exact_mut(filled).enumerate() {
+        match before {
+            Some(before) if at >= count => {
+                column.iter_mut().zip(before.col(at - count).iter()).for_each(|(to, from)| *to = *from);
+            }
+            _ => column.iter_mut().zip(now.col(at).iter()).for_each(|(to, from)| *to = *from),
+        }
+    }
+    orthonormalize(&mut columns, filled, &mut stream.at(SALT, step));
+    MatRef::from_column_major_slice(&columns, filled, count + old).to_owned()
+}
