@@ -1,11 +1,15 @@
 //! Which nodes are merged, level by level. Depends on the graph alone.
 
+use rayon::prelude::*;
+
 use crate::graph::SparseGraph;
 
 /// No level is made below this many nodes: what is left is inverted.
 const COARSEST: usize = 64;
 /// Nodes are paired with a free neighbour if its bond is at least this share of their strongest one.
 const STRONG: f64 = 0.25;
+/// Rows that one thread makes at a time; each thread remembers a place for every merged node.
+const ROWS: usize = 1 << 14;
 /// Nodes without neighbours merge with nothing.
 const ALONE: u32 = u32::MAX;
 
@@ -147,19 +151,24 @@ fn with_slots(mut pattern: Pattern, coarse: &Pattern) -> Pattern {
     for merged in 0..n_merged {
         merged_of[pattern.firsts[merged] as usize..pattern.firsts[merged + 1] as usize].fill(merged as u32);
     }
-    pattern.slots = vec![INSIDE; pattern.ids.len()];
-    let mut slot_of = vec![INSIDE; n_merged];
-    for merged in 0..n_merged {
-        let row = &coarse.ids[coarse.offsets[merged]..coarse.offsets[merged + 1]];
-        row.iter().enumerate().for_each(|(slot, &other)| slot_of[other as usize] = slot as u32);
-        let members = pattern.firsts[merged] as usize..pattern.firsts[merged + 1] as usize;
-        for entry in pattern.offsets[members.start]..pattern.offsets[members.end] {
-            let other = merged_of[pattern.ids[entry] as usize];
-            if other as usize != merged {
-                pattern.slots[entry] = slot_of[other as usize];
+    let mut slots = vec![INSIDE; pattern.ids.len()];
+    let entries_from = |merged: usize| pattern.offsets[pattern.firsts[merged] as usize];
+    let ends = (0..n_merged).step_by(ROWS).map(|first| entries_from((first + ROWS).min(n_merged)));
+    cut(&mut slots, ends).into_par_iter().enumerate().for_each(|(piece, slots)| {
+        let first = piece * ROWS;
+        let mut slot_of = vec![INSIDE; n_merged];
+        for merged in first..n_merged.min(first + ROWS) {
+            let row = &coarse.ids[coarse.offsets[merged]..coarse.offsets[merged + 1]];
+            row.iter().enumerate().for_each(|(slot, &other)| slot_of[other as usize] = slot as u32);
+            for entry in entries_from(merged)..entries_from(merged + 1) {
+                let other = merged_of[pattern.ids[entry] as usize];
+                if other as usize != merged {
+                    slots[entry - entries_from(first)] = slot_of[other as usize];
+                }
             }
         }
-    }
+    });
+    pattern.slots = slots;
     pattern
 }
 
@@ -183,7 +192,7 @@ impl Level {
         self.offsets.len() - 1
     }
 
-    fn row(&self, node: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+    fn row(&self, node: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
         let entries = self.offsets[node]..self.offsets[node + 1];
         self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
     }
@@ -231,45 +240,79 @@ impl Level {
             merged_of.iter().filter(|merged| **merged != ALONE).max().map_or(0, |last| *last as usize + 1);
         let identity: Vec<u32> = (0..n_merged as u32).collect();
         let (members, firsts) = members_in_order(merged_of, &identity);
-        let mut merged = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
-        let mut place = vec![usize::MAX; n_merged];
-        for own in 0..n_merged {
-            let start = merged.ids.len();
-            for &node in &members[firsts[own] as usize..firsts[own + 1] as usize] {
-                for (other, weight) in self.row(node as usize) {
-                    let other = merged_of[other as usize] as usize;
-                    if other == own {
-                        continue;
-                    }
-                    // Places of earlier rows lie before the start of this one.
-                    if place[other] == usize::MAX || place[other] < start {
-                        place[other] = merged.ids.len();
-                        merged.ids.push(other as u32);
-                        merged.weights.push(weight);
-                    } else {
-                        merged.weights[place[other]] += weight;
+        let rows_from = |first: usize| {
+            let mut rows = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+            let mut place = vec![usize::MAX; n_merged];
+            for own in first..n_merged.min(first + ROWS) {
+                let start = rows.ids.len();
+                for &node in &members[firsts[own] as usize..firsts[own + 1] as usize] {
+                    for (other, weight) in self.row(node as usize) {
+                        let other = merged_of[other as usize] as usize;
+                        if other == own {
+                            continue;
+                        }
+                        // Places of earlier rows lie before the start of this one.
+                        if place[other] == usize::MAX || place[other] < start {
+                            place[other] = rows.ids.len();
+                            rows.ids.push(other as u32);
+                            rows.weights.push(weight);
+                        } else {
+                            rows.weights[place[other]] += weight;
+                        }
                     }
                 }
+                rows.offsets.push(rows.ids.len());
             }
-            merged.offsets.push(merged.ids.len());
+            rows
+        };
+        Self::joined((0..n_merged).into_par_iter().step_by(ROWS).map(rows_from).collect())
+    }
+
+    /// Rows that follow one another.
+    fn joined(parts: Vec<Self>) -> Self {
+        let n_entries = parts.iter().map(|part| part.ids.len()).sum();
+        let mut whole = Self {
+            offsets: vec![0],
+            ids: Vec::with_capacity(n_entries),
+            weights: Vec::with_capacity(n_entries),
+        };
+        for part in parts {
+            let before = whole.ids.len();
+            whole.offsets.extend(part.offsets[1..].iter().map(|offset| before + offset));
+            whole.ids.extend(part.ids);
+            whole.weights.extend(part.weights);
         }
-        merged
+        whole
     }
 
     /// The same graph with its nodes in another order.
     fn in_order(self, order: &[u32], firsts: Vec<u32>) -> (Pattern, Vec<f64>) {
         let mut place = vec![0u32; order.len()];
         order.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at as u32);
-        let mut pattern = Pattern { offsets: vec![0], firsts, ..Pattern::default() };
-        let mut weights = Vec::with_capacity(self.weights.len());
-        pattern.ids.reserve_exact(self.ids.len());
-        for &node in order {
-            for (other, weight) in self.row(node as usize) {
-                pattern.ids.push(place[other as usize]);
-                weights.push(weight);
+        let mut offsets = vec![0];
+        offsets.extend(order.iter().map(|&node| self.row(node as usize).len()));
+        (1..offsets.len()).for_each(|at| offsets[at] += offsets[at - 1]);
+        let (mut ids, mut weights) = (vec![0; self.ids.len()], vec![0.0; self.ids.len()]);
+        let ends = || (0..order.len()).step_by(ROWS).map(|first| offsets[(first + ROWS).min(order.len())]);
+        let pieces = order.par_chunks(ROWS).zip(cut(&mut ids, ends())).zip(cut(&mut weights, ends()));
+        pieces.for_each(|((nodes, ids), weights)| {
+            let entries = nodes.iter().flat_map(|&node| self.row(node as usize));
+            for ((entry, id), to) in entries.zip(ids).zip(weights) {
+                (*id, *to) = (place[entry.0 as usize], entry.1);
             }
-            pattern.offsets.push(pattern.ids.len());
-        }
-        (pattern, weights)
+        });
+        (Pattern { offsets, ids, firsts, slots: Vec::new() }, weights)
     }
+}
+
+/// Pieces of a list that end there.
+fn cut<T>(mut values: &mut [T], ends: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    for end in ends {
+        let (piece, rest) = values.split_at_mut(end - begin);
+        pieces.push(piece);
+        (values, begin) = (rest, end);
+    }
+    pieces
 }

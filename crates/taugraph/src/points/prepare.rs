@@ -145,14 +145,15 @@ pub fn prepare(
     let estimate = |n: usize| memory_estimate(n, n_columns, params, run.scratch.is_some());
     refuse_if_over(n_rows, run.memory_limit, estimate, "drop columns that are not needed")?;
     run.stage("prepare", Some(n_columns as u64))?;
-    if let Some(position) = values.iter().position(|value| value.is_infinite()) {
+    if let Some(position) = values.par_iter().with_min_len(ROWS).position_first(|value| value.is_infinite()) {
         let (row, column) = (position / n_columns, position % n_columns);
         return Err(Error::NotFinite { row, column, value: values[position] });
     }
     let mut columns = Vec::new();
     let (mut constant_columns, mut empty_columns) = (Vec::new(), Vec::new());
-    let mut lot = vec![Vec::with_capacity(n_rows); LOT.min(n_columns)];
+    let mut lot: Vec<Vec<f64>> = (0..LOT.min(n_columns)).map(|_| Vec::with_capacity(n_rows)).collect();
     for first_column in (0..n_columns).step_by(LOT) {
+        lot.truncate(n_columns - first_column);
         gather(values, n_columns, first_column, &mut lot);
         let looked_at: Vec<Column> = (first_column..n_columns)
             .into_par_iter()
@@ -220,14 +221,18 @@ impl Column {
 
 /// The cells that are not missing, of as many columns from `first_column` on as there are lists.
 fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<f64>]) {
-    lot.iter_mut().for_each(Vec::clear);
-    for row in values.chunks_exact(n_columns) {
-        for (present, &cell) in lot.iter_mut().zip(&row[first_column..]) {
-            if !cell.is_nan() {
-                present.push(cell);
+    // Columns of one thread: what lies beside each other is read together.
+    const BESIDE: usize = 16;
+    lot.par_chunks_mut(BESIDE).enumerate().for_each(|(group, lists)| {
+        lists.iter_mut().for_each(Vec::clear);
+        for row in values.chunks_exact(n_columns) {
+            for (present, &cell) in lists.iter_mut().zip(&row[first_column + group * BESIDE..]) {
+                if !cell.is_nan() {
+                    present.push(cell);
+                }
             }
         }
-    }
+    });
 }
 
 /// What the preparation of `n` rows holds beside the raw table: some columns, the scaled copy, and for principal components a
@@ -253,8 +258,7 @@ pub fn memory_estimate(
 /// `present` holds the column's cells that are not missing, at least two of them different.
 fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> ColumnModel {
     let n_missing = n_rows - present.len();
-    present.sort_unstable_by(f64::total_cmp);
-    let fill = sorted_quantile(present, 0.5);
+    let fill = quantile(present, 0.5);
     // Mean and deviation are those of the filled column, so that it really has mean 0 and deviation 1 afterwards. They
     // are computed relative to the largest value, whose square could overflow.
     let n = n_rows as f64;
@@ -265,9 +269,14 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
     let mean = largest * mean;
     let (center, scale) = match standardize {
         Standardize::ZScore => (mean, deviation),
-        Standardize::MinMax => (present[0], present[present.len() - 1] - present[0]),
+        Standardize::MinMax => {
+            let (least, most) = present
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &v| (least.min(v), most.max(v)));
+            (least, most - least)
+        }
         Standardize::Robust => {
-            let range = sorted_quantile(present, 0.75) - sorted_quantile(present, 0.25);
+            let range = quantile(present, 0.75) - quantile(present, 0.25);
             (fill, if range > 0.0 { range } else { deviation })
         }
         Standardize::MaxAbs => (0.0, largest),
@@ -276,6 +285,14 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
     // Values that differ by less than the rounding of their squares have no usable spread.
     let scale = if scale > 0.0 && scale.is_finite() { scale } else { 1.0 };
     ColumnModel { column, fill, center, scale, n_missing }
+}
+
+/// Quantile of values in any order, which it changes.
+fn quantile(values: &mut [f64], share: f64) -> f64 {
+    let position = share * (values.len() - 1) as f64;
+    let (_, &mut below, rest) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
+    let above = rest.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
+    below + (above - below) * position.fract()
 }
 
 /// Quantile of sorted values, with linear interpolation between order statistics (numpy's default).
@@ -306,6 +323,18 @@ mod tests {
         ] {
             let prepared = run_prepare(&table, 2, standardize).unwrap();
             assert!((prepared.points.row(0)[0] - first).abs() < 1e-12, "{standardize:?}");
+        }
+    }
+
+    #[test]
+    fn quantiles_need_no_order() {
+        let mut values = vec![7.0, -1.0, 3.0, 3.0, 0.5, 12.0, 3.5];
+        for n in 1..=values.len() {
+            for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                let mut sorted = values[..n].to_vec();
+                sorted.sort_by(f64::total_cmp);
+                assert_eq!(quantile(&mut values[..n], share), sorted_quantile(&sorted, share), "{n} {share}");
+            }
         }
     }
 

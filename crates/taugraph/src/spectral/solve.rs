@@ -83,25 +83,28 @@ fn find_smallest(
         guesses: OnceCell::new(),
     };
     let found = match search.wanted {
-        0 => Found { solver: None, confirmed: true, vectors: Vec::new() },
+        0 => Found { solver: None, confirmed: true, vectors: Vec::new(), measured: Measured::default() },
         _ => search.run_methods()?,
     };
-    let mut all = search.null;
-    all.extend(found.vectors);
-    let (values, residuals) = measure(laplacian, &all);
+    let Measured { mut values, mut residuals } = measure(laplacian, &search.null);
+    values.extend(found.measured.values);
+    residuals.extend(found.measured.residuals);
+    let mut vectors = search.null;
+    vectors.extend(found.vectors);
     let info = EigenInfo {
         solver: found.solver,
         applications: search.applications,
         n_components: components.len(),
         confirmed: found.confirmed,
     };
-    Ok(Eigenpairs { values, vectors: all, residuals, info })
+    Ok(Eigenpairs { values, vectors, residuals, info })
 }
 
 struct Found {
     solver: Option<EigenSolver>,
     confirmed: bool,
     vectors: Vec<f64>,
+    measured: Measured,
 }
 
 struct Search<'a> {
@@ -164,14 +167,16 @@ impl Search<'_> {
                 },
             };
             let Some(candidate) = found else { continue };
-            let (_, residuals) = measure(self.laplacian, &candidate.vectors);
+            let measured = measure(self.laplacian, &candidate.vectors);
+            let worst = measured.worst();
             let tolerance = self.tolerance().max(self.params.angle * candidate.gap.unwrap_or(0.0));
-            let converged = residuals.iter().filter(|&&residual| residual <= tolerance).count();
+            let converged = measured.residuals.iter().filter(|&&residual| residual <= tolerance).count();
             if converged == self.wanted {
                 let found = Found {
                     solver: Some(method),
                     confirmed: candidate.confirmed,
                     vectors: candidate.vectors,
+                    measured,
                 };
                 if found.confirmed {
                     return Ok(found);
@@ -179,7 +184,6 @@ impl Search<'_> {
                 // All residuals are fine, but a pair may have been missed: the next method decides.
                 unconfirmed = Some(found);
             }
-            let worst = residuals.iter().copied().fold(0.0, f64::max);
             if best.is_none_or(|(count, _)| converged > count) {
                 best = Some((converged, worst));
             }
@@ -257,7 +261,7 @@ impl Search<'_> {
         let mut found = self.plain_lanczos(angle, gives_way)?;
         self.applications += found.applications;
         if angle > 0.0 && found.confirmed && !gives_way {
-            let worst = measure(laplacian, &found.vectors).1.into_iter().fold(0.0, f64::max);
+            let worst = measure(laplacian, &found.vectors).worst();
             if worst > self.tolerance().max(angle * found.gap.unwrap_or(0.0)) {
                 // The next pair came closer than it had looked: on from here, to the tolerance.
                 self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
@@ -374,11 +378,25 @@ fn is_hopeless(seen: &[f64], tolerance: f64, applications: usize, limit: usize) 
     restarts * each > patience * limit.saturating_sub(applications) as f64
 }
 
-/// Rayleigh quotient and residual of each vector.
-fn measure(laplacian: &Laplacian<'_>, vectors: &[f64]) -> (Vec<f64>, Vec<f64>) {
+/// What vectors really are, whatever a method says of them.
+#[derive(Default)]
+struct Measured {
+    /// Rayleigh quotients.
+    values: Vec<f64>,
+    /// |L·u − λ·u|.
+    residuals: Vec<f64>,
+}
+
+impl Measured {
+    fn worst(&self) -> f64 {
+        self.residuals.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+fn measure(laplacian: &Laplacian<'_>, vectors: &[f64]) -> Measured {
     let (n, unit) = (laplacian.degrees().len(), laplacian.norm_bound());
     let mut image = vec![0.0; n];
-    vectors
+    let (values, residuals) = vectors
         .chunks_exact(n)
         .map(|vector| {
             laplacian.apply(vector, &mut image);
@@ -389,5 +407,6 @@ fn measure(laplacian: &Laplacian<'_>, vectors: &[f64]) -> (Vec<f64>, Vec<f64>) {
             image.iter_mut().zip(vector).for_each(|(image, v)| *image -= value * v);
             (unit * value, unit * (norm(&image) / norm(vector)))
         })
-        .unzip()
+        .unzip();
+    Measured { values, residuals }
 }
