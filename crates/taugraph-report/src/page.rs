@@ -8,7 +8,21 @@ use crate::base64::{encode, packed_f64, packed_u8, packed_u16, packed_u32};
 use crate::model::{Category, Group, Layout, NumberColumn, Report, ShownEdges};
 
 const TEMPLATE: &str = include_str!("assets/page.html");
-const SCRIPT: &str = include_str!("assets/page.js");
+/// One after the other, in a scope of their own.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n{\n",
+    include_str!("assets/script/elements.js"),
+    include_str!("assets/script/points.js"),
+    include_str!("assets/script/colors.js"),
+    include_str!("assets/script/drawing.js"),
+    include_str!("assets/script/point.js"),
+    include_str!("assets/script/selection.js"),
+    include_str!("assets/script/hand.js"),
+    include_str!("assets/script/controls.js"),
+    include_str!("assets/script/panels.js"),
+    include_str!("assets/script/start.js"),
+    "}\n"
+);
 pub(crate) const STYLE: &str = include_str!("assets/page.css");
 /// Of a point without a class.
 const NONE: u16 = u16::MAX;

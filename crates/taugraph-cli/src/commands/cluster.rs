@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
-use crate::portrait::{self, Picture, Sample, Subject};
+use crate::portrait::{self, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
@@ -126,16 +126,13 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
     let relabel = |graph: &RobustGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
     let found: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
     let subject = Subject {
-        settings: &settings,
-        built: &built,
+        report: &report,
+        sample,
         points: points.as_ref(),
-        clustering: Some(&clustering),
         labels: Some((&found, &relabel)),
-        truth: dataset.labels.as_deref(),
+        classes: None,
     };
-    let picture = Picture::new(sample, &subject, &run)?;
-    terminal.finish();
-    portrait::publish(&report, None, &picture, shows)
+    portrait::publish(&subject, shows, &run, &terminal)
 }
 
 /// As many clusters of another graph of the same points.

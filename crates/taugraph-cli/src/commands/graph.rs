@@ -11,7 +11,7 @@ use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::pipeline::build_graph_and_points;
-use crate::portrait::{self, Picture, Sample, Subject};
+use crate::portrait::{self, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::Report;
 use crate::settings::Settings;
@@ -80,15 +80,6 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     };
     report.publish(None, "", &args.run)?;
     let Some(sample) = sample else { return Ok(()) };
-    let subject = Subject {
-        settings: &settings,
-        built: &built,
-        points: points.as_ref(),
-        clustering: None,
-        labels: None,
-        truth: dataset.labels.as_deref(),
-    };
-    let picture = Picture::new(sample, &subject, &run)?;
-    terminal.finish();
-    portrait::publish(&report, None, &picture, &args.shows)
+    let subject = Subject { report: &report, sample, points: points.as_ref(), labels: None, classes: None };
+    portrait::publish(&subject, &args.shows, &run, &terminal)
 }

@@ -27,7 +27,7 @@ use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::model_file;
 use crate::pipeline::{Built, build_graph_and_points};
-use crate::portrait::{self, Classes, Picture, Sample, Subject};
+use crate::portrait::{self, Classes, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing};
 use crate::settings::Settings;
@@ -94,16 +94,6 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         let found = spread(&graph.graph, &examples, &params, run)?;
         Ok(found.of_rows(&given.of_rows, duplicates, params.hold).labels)
     };
-    let subject = Subject {
-        settings: &settings,
-        built: &built,
-        points: points.as_ref(),
-        clustering: None,
-        labels: Some((&rows.labels, &relabel)),
-        truth: None,
-    };
-    let picture = Picture::new(sample, &subject, &run)?;
-    terminal.finish();
     let classes = Classes {
         names: &given.classes,
         of_rows: &rows.labels,
@@ -112,7 +102,14 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         notes: rows.notes(&found, n_conflicts),
         text,
     };
-    portrait::publish(&report, Some(&classes), &picture, &args.shows)
+    let subject = Subject {
+        report: &report,
+        sample,
+        points: points.as_ref(),
+        labels: Some((&rows.labels, &relabel)),
+        classes: Some(classes),
+    };
+    portrait::publish(&subject, &args.shows, &run, &terminal)
 }
 
 fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {

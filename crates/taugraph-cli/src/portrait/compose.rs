@@ -8,9 +8,9 @@ use taugraph_report::{
     Category, Edge, Group, GroupColumn, NumberColumn, NumberRole, Report as Shown, ShownEdges, ShownPoints,
 };
 
-use super::Classes;
 use super::picture::Picture;
 use super::sample::{MOST_POINTS, Sample};
+use super::{Classes, Subject};
 use crate::pipeline::Built;
 use crate::progress::total_seconds;
 use crate::report::{Report, grouped, is_missing, listed};
@@ -22,13 +22,8 @@ const MOVED: usize = 15;
 /// Columns in the description of a group.
 const TELLING: usize = 3;
 
-pub fn report(
-    report: &Report<'_>,
-    classes: Option<&Classes<'_>>,
-    picture: &Picture,
-    command: String,
-) -> Shown {
-    let sample = &picture.sample;
+pub fn report(subject: &Subject<'_>, picture: &Picture, command: String) -> Shown {
+    let (report, classes, sample) = (subject.report, subject.classes.as_ref(), &subject.sample);
     let numbers = numbers(report, classes, sample);
     let categories = categories(report, classes, sample);
     let mut warnings = report.warnings();
@@ -55,10 +50,11 @@ pub fn report(
         decay: picture.decay.clone(),
         moved: moved(&numbers),
         eigen: picture.eigen.clone(),
-        comparison: picture.comparison.clone(),
-        comparison_note: picture.comparison_note.clone(),
+        comparison: picture.comparison.rows.clone(),
+        comparison_note: picture.comparison.note.clone(),
         score_name: picture
             .comparison
+            .rows
             .iter()
             .any(|row| row.score.is_some())
             .then(|| "NMI with the known labels".into()),

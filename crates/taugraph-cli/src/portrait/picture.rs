@@ -4,74 +4,49 @@ use taugraph::cluster::{ClusterCount, ClusterParams, Clustering, spectral_cluste
 use taugraph::distance::Metric;
 use taugraph::error::Error;
 use taugraph::graph::SparseGraph;
-use taugraph::labels::Labels;
-use taugraph::metrics::nmi;
 use taugraph::neighbors::Space;
-use taugraph::params::Preset;
 use taugraph::points::{Points, principal_components};
 use taugraph::progress::Run;
-use taugraph::quantile::{Certain, Estimator};
 use taugraph::robust::{RobustGraph, robust_graph};
 use taugraph::spectral::{EigenParams, EmbeddingRows, LaplacianKind, embed};
 use taugraph::tsne::tsne_of_graph;
-use taugraph_report::{Compared, DecayStep, Eigenvalues, Layout};
+use taugraph_report::{DecayStep, Eigenvalues, Layout};
 
-use super::sample::Sample;
-use crate::failure::{Failure, Outcome};
-use crate::pipeline::{Built, GraphPoints};
+use super::Subject;
+use super::comparison::Comparison;
+use crate::failure::Outcome;
 use crate::progress::peak_memory;
-use crate::report::is_missing;
-use crate::settings::Settings;
 
 /// Steps of t-SNE.
 const TSNE_STEPS: usize = 400;
-/// Up to this many rows the run is repeated without the quantiles.
-const MOST_COMPARED: usize = 50_000;
-/// Up to this many rows local scaling is compared as it was proposed, over all pairs.
-const MOST_ALL_PAIRS: usize = 2_000;
+/// Up to this many nodes eigenvalues beyond a given number of clusters are looked at.
+const MOST_LOOKED_AT: usize = 50_000;
 /// Clusters up to which eigenvalues are shown.
 const EIGENVALUES: usize = 15;
 /// Eigenvectors behind the picture of a graph that was not clustered.
 const COORDINATES: usize = 4;
 
-/// Labels of all rows on another graph of the same points.
-pub type Relabel<'a> = dyn Fn(&RobustGraph, &Run<'_>) -> Outcome<Vec<Option<u32>>> + 'a;
-
-/// What is to be shown.
-pub struct Subject<'a> {
-    pub settings: &'a Settings,
-    pub built: &'a Built,
-    pub points: Option<&'a GraphPoints>,
-    pub clustering: Option<&'a Clustering>,
-    /// Labels that were found, and how they are found on another graph.
-    pub labels: Option<(&'a [Option<u32>], &'a Relabel<'a>)>,
-    /// Known labels of the rows.
-    pub truth: Option<&'a [String]>,
-}
-
 /// What was computed to show it.
 pub struct Picture {
-    pub sample: Sample,
     /// The most memory that the run had held before.
     pub memory_before: Option<u64>,
     pub layouts: Vec<Layout>,
     pub decay: Vec<DecayStep>,
     pub eigen: Option<Eigenvalues>,
-    pub comparison: Vec<Compared>,
-    pub comparison_note: String,
+    pub comparison: Comparison,
 }
 
 impl Picture {
-    pub fn new(sample: Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Self> {
+    pub fn new(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Self> {
         // Finished stages of the run itself are not those of its pictures.
         let run = &Run { checkpoints: None, ..*run };
         let memory_before = peak_memory();
         run.stage("report", None)?;
-        let layouts = layouts(&sample, subject, run)?;
-        let decay = subject.built.robust().map_or(Vec::new(), |robust| decay(&robust.graph));
-        let eigen = subject.clustering.map(|clustering| eigenvalues(clustering, subject, run)).transpose()?;
-        let (comparison, comparison_note) = comparison(subject, run)?;
-        Ok(Self { sample, memory_before, layouts, decay, eigen, comparison, comparison_note })
+        let layouts = layouts(subject, run)?;
+        let decay = subject.report.built.robust().map_or(Vec::new(), |robust| decay(&robust.graph));
+        let eigen = subject.clustering().map(|found| eigenvalues(found, subject, run)).transpose()?;
+        let comparison = Comparison::new(subject, run)?;
+        Ok(Self { memory_before, layouts, decay, eigen, comparison })
     }
 }
 
@@ -86,11 +61,11 @@ fn decay(graph: &RobustGraph) -> Vec<DecayStep> {
 
 /// Those of the clustering, or, where the number was given, as many as would have been looked at.
 fn eigenvalues(clustering: &Clustering, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Eigenvalues> {
-    let (params, graph) = (&subject.settings.cluster, subject.built.graph());
+    let (params, graph) = (&subject.report.settings.cluster, subject.report.built.graph());
     let clusters = clustering.n_clusters();
     let most = EIGENVALUES.max(clusters + 1);
     let is_given = matches!(params.clusters, ClusterCount::Exactly(_));
-    let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_COMPARED {
+    let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_LOOKED_AT {
         let looked_at = ClusterParams { clusters: ClusterCount::Automatic { most }, ..*params };
         (spectral_clustering(graph, &looked_at, run)?.eigengap, true)
     } else {
@@ -104,9 +79,9 @@ fn eigenvalues(clustering: &Clustering, subject: &Subject<'_>, run: &Run<'_>) ->
     })
 }
 
-fn layouts(sample: &Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec<Layout>> {
-    let built = subject.built;
-    let duplicates = built.duplicates();
+fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec<Layout>> {
+    let sample = &subject.sample;
+    let duplicates = subject.report.built.duplicates();
     let nodes: Vec<u32> = sample.rows.iter().map(|&row| duplicates.node_of_row()[row as usize]).collect();
     let mut layouts = Vec::new();
     let shown = subject.points.and_then(|points| match &points.space {
@@ -114,7 +89,7 @@ fn layouts(sample: &Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec
         _ => None,
     });
     if let Some((points, _)) = &shown {
-        let is_raw = subject.settings.preparation().pca.is_none();
+        let is_raw = subject.report.settings.preparation().pca.is_none();
         let (name, note, xy) = match points.n_columns() {
             1 if is_raw => ("the column", "", in_the_plane(points, run)?),
             2 if is_raw => ("the two columns", "", points.values().to_vec()),
@@ -134,7 +109,7 @@ fn layouts(sample: &Sample, subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec
         };
         layouts.push(Layout { name: "spectral embedding".into(), note: note.into(), xy });
     }
-    if let Some(xy) = tsne(sample, shown, layouts.first(), subject, run)? {
+    if let Some(xy) = tsne(shown, layouts.first(), subject, run)? {
         let of = if sample.is_whole() { "the graph" } else { "a graph of the sample alone" };
         let note = format!(
             "t-SNE of {of} keeps neighbours together; sizes of groups and gaps between them mean little."
@@ -154,8 +129,8 @@ fn in_the_plane(points: &Points, run: &Run<'_>) -> Outcome<Vec<f64>> {
 
 /// The eigenvectors in the plane, and whether they are those of the clustering.
 fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Option<(Vec<f64>, bool)>> {
-    let graph = subject.built.graph();
-    let known = subject.clustering.and_then(|clustering| clustering.embedding.as_ref());
+    let graph = subject.report.built.graph();
+    let known = subject.clustering().and_then(|clustering| clustering.embedding.as_ref());
     let own;
     let (embedding, is_grouped) = match known {
         Some(embedding) if embedding.n_columns > 1 => (embedding, true),
@@ -172,13 +147,12 @@ fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Opti
 
 /// t-SNE of the graph; of a sample, of the graph that the sampled points have among themselves.
 fn tsne(
-    sample: &Sample,
     shown: Option<(Points, Metric)>,
     start: Option<&Layout>,
     subject: &Subject<'_>,
     run: &Run<'_>,
 ) -> Outcome<Option<Vec<f64>>> {
-    let built = subject.built;
+    let (sample, built) = (&subject.sample, subject.report.built);
     let Some(start) = start.filter(|_| built.graph().n_nodes() > COORDINATES) else { return Ok(None) };
     let of_graph = |graph: &SparseGraph, row_of_node: &[u32]| -> Outcome<Vec<[f64; 2]>> {
         let at = |&row: &u32| [start.xy[2 * row as usize], start.xy[2 * row as usize + 1]];
@@ -192,7 +166,7 @@ fn tsne(
     }
     let Some((points, metric)) = shown else { return Ok(None) };
     let space = Space::from_points(points, metric)?;
-    let graph = match robust_graph(&space, &subject.settings.graph.clone().check()?, run) {
+    let graph = match robust_graph(&space, &subject.report.settings.graph.clone().check()?, run) {
         Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
         // Parameters that fit all points need not fit some: scales that were given, very many copies of a few.
         Err(_) => return Ok(None),
@@ -200,59 +174,4 @@ fn tsne(
     };
     let of_nodes = of_graph(&graph.graph, graph.duplicates.row_of_node())?;
     Ok(Some(graph.duplicates.restore(&of_nodes).concat()))
-}
-
-/// The same labels on graphs that know nothing of quantiles.
-fn comparison(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<(Vec<Compared>, String)> {
-    let none = |why: &str| Ok((Vec::new(), why.to_string()));
-    let (Some((found, relabel)), Some(points)) = (subject.labels, subject.points) else {
-        return none("");
-    };
-    if found.len() > MOST_COMPARED {
-        return none("");
-    }
-    let own = &subject.settings.graph;
-    let certain = taugraph::params::GraphParams { estimator: Estimator::Certain(Certain), ..own.clone() };
-    let mut graphs = vec![("the same edges, every p = 1", certain)];
-    if found.len() <= MOST_ALL_PAIRS && points.space.knows_all_pairs() {
-        graphs.push(("plain local scaling, all pairs", Preset::LocalScaling.params()));
-    }
-    let score = |labels: &[Option<u32>]| subject.truth.map(|truth| score_of(truth, labels)).transpose();
-    let mut rows =
-        vec![Compared { graph: "this graph".into(), agreement: 1.0, score: score(found)?.flatten() }];
-    for (name, params) in graphs {
-        let graph = match robust_graph(&points.space, &params.check()?, run) {
-            // A set too small for a preset's neighbourhoods is not compared with it.
-            Err(Error::TooFewPoints { .. }) => continue,
-            graph => graph?,
-        };
-        let labels = match relabel(&graph, run) {
-            Err(Failure::Interrupted) => return Err(Failure::Interrupted),
-            // The other graph may be in pieces that cannot be clustered; the result itself stands.
-            Err(_) => continue,
-            Ok(labels) => labels,
-        };
-        let agreement = agreement(found, &labels)?;
-        rows.push(Compared { graph: name.into(), agreement, score: score(&labels)?.flatten() });
-    }
-    let note = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. Where the quantiles change nothing, the \
-                points had no noise that they could tell apart.";
-    Ok((rows, note.into()))
-}
-
-/// NMI of two labelings, over the rows that have a label in both.
-fn agreement(a: &[Option<u32>], b: &[Option<u32>]) -> Outcome<f64> {
-    let both = a.iter().zip(b).filter_map(|(a, b)| a.zip(*b));
-    let (a, b): (Vec<u32>, Vec<u32>) = both.unzip();
-    Ok(if a.is_empty() { 0.0 } else { nmi(&a, &b)? })
-}
-
-fn score_of(truth: &[String], labels: &[Option<u32>]) -> Outcome<Option<f64>> {
-    let both = truth.iter().zip(labels).filter(|(truth, _)| !is_missing(truth));
-    let (truth, labels): (Vec<&String>, Vec<u32>) =
-        both.filter_map(|(truth, label)| label.map(|label| (truth, label))).unzip();
-    if truth.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(nmi(&Labels::from_names(&truth).0, &labels)?))
 }

@@ -42,6 +42,34 @@ impl Components {
         Self { component, sizes }
     }
 
+    /// Components of so many nodes that these pairs join, in any order, numbered by their lowest node.
+    pub(crate) fn of_pairs(n_nodes: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        // The lowest node of what has been joined so far is its root.
+        let mut parent: Vec<u32> = (0..n_nodes as u32).collect();
+        let root = |parent: &mut [u32], mut node: u32| {
+            while parent[node as usize] != node {
+                parent[node as usize] = parent[parent[node as usize] as usize];
+                node = parent[node as usize];
+            }
+            node
+        };
+        for (i, j) in pairs {
+            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+            parent[a.max(b) as usize] = a.min(b);
+        }
+        let (mut component, mut sizes) = (vec![0; n_nodes], Vec::new());
+        for node in 0..n_nodes as u32 {
+            let root = root(&mut parent, node);
+            if root == node {
+                component[node as usize] = sizes.len() as u32;
+                sizes.push(0);
+            }
+            component[node as usize] = component[root as usize];
+            sizes[component[node as usize] as usize] += 1;
+        }
+        Self { component, sizes }
+    }
+
     /// Number of components.
     pub fn len(&self) -> usize {
         self.sizes.len()
@@ -88,6 +116,7 @@ mod tests {
         let edges = Edges::from_pairs(6, [(4, 1), (5, 3), (3, 1)]).unwrap();
         let graph = SparseGraph::from_edges(&edges, &[1.0; 3]).unwrap();
         let components = Components::of_graph(&graph);
+        assert_eq!(Components::of_pairs(6, [(4, 1), (5, 3), (3, 1)].into_iter()), components);
         assert_eq!(components.of_nodes(), [0, 1, 2, 1, 1, 1]);
         assert_eq!(components.sizes(), [1, 4, 1]);
         assert_eq!(components.largest(), 1);

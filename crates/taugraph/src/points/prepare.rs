@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn quantiles_need_no_order() {
-        let mut values = vec![7.0, -1.0, 3.0, 3.0, 0.5, 12.0, 3.5];
+        let mut values = [7.0, -1.0, 3.0, 3.0, 0.5, 12.0, 3.5];
         for n in 1..=values.len() {
             for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
                 let mut sorted = values[..n].to_vec();

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::edges::Edges;
 use crate::error::{Result, require};
+use crate::graph::Components;
 use crate::quantile::Quantiles;
 
 /// How persistence becomes probability.
@@ -127,24 +128,9 @@ impl StochasticGraph {
 
     /// Nodes of each connected component of the edges present at τ, in the order of their first nodes.
     pub fn component_sizes_at(&self, tau: f64) -> Vec<usize> {
-        let n = self.edges.n_nodes();
-        let mut parent: Vec<u32> = (0..n as u32).collect();
-        let root = |parent: &mut [u32], mut node: u32| {
-            while parent[node as usize] != node {
-                parent[node as usize] = parent[parent[node as usize] as usize];
-                node = parent[node as usize];
-            }
-            node
-        };
-        let present = self.edges.iter().zip(&self.persistence);
-        for ((i, j), _) in present.filter(|(_, p)| is_present(**p, tau, self.open_ended)) {
-            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
-            // The first node of a component is its root.
-            parent[a.max(b) as usize] = a.min(b);
-        }
-        let mut sizes = vec![0; n];
-        (0..n as u32).for_each(|node| sizes[root(&mut parent, node) as usize] += 1);
-        sizes.into_iter().filter(|&size| size > 0).collect()
+        let edges = self.edges.iter().zip(&self.persistence);
+        let present = edges.filter(|(_, persistence)| is_present(**persistence, tau, self.open_ended));
+        Components::of_pairs(self.edges.n_nodes(), present.map(|(edge, _)| edge)).sizes().to_vec()
     }
 }
 

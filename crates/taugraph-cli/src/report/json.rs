@@ -1,0 +1,135 @@
+//! A run as JSON.
+
+use serde_json::{Value, json};
+
+use super::Report;
+use crate::features::prepared_row;
+use crate::pipeline::Robust;
+use crate::progress::peak_memory;
+
+/// The program itself, before it has read anything; measured as 5 MB.
+const PROGRAM_BYTES: u64 = 5 << 20;
+
+impl Report<'_> {
+    /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
+    pub fn json(&self) -> Value {
+        let graph = self.built.graph();
+        let mut all = json!({
+            "taugraph": env!("CARGO_PKG_VERSION"),
+            "command": self.command,
+            "settings": self.settings,
+            "input": {
+                "name": self.dataset.name,
+                "rows": self.dataset.n_rows,
+                "features": self.dataset.features,
+                "features_are_on": if self.dataset.is_on_disk { "disk" } else { "memory" },
+            },
+            "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
+            "warnings": self.warnings(),
+            "seconds": self.stages,
+        });
+        if let Some(peak) = peak_memory() {
+            all["memory"]["peak_bytes"] = json!(peak);
+        }
+        if let Some(size) = self.dataset.sparse {
+            all["input"]["columns"] = json!(size.n_columns);
+            all["input"]["entries"] = json!(size.n_entries);
+        }
+        if let Some(robust) = self.built.robust() {
+            self.add_robust(robust, &mut all);
+        }
+        if let Some(clusters) = &self.clusters {
+            let clustering = clusters.clustering;
+            let found = clustering.embedding.as_ref();
+            all["clusters"] = json!({
+                "count": clustering.n_clusters(),
+                "eigenvalues": clustering.eigengap.eigenvalues(),
+                "gaps": clustering.eigengap.gaps(),
+                "residuals": found.map(|embedding| &embedding.residuals),
+                "solver": found.and_then(|embedding| embedding.info.solver),
+                "confirmed": found.map(|embedding| embedding.info.confirmed),
+                "pieces": clustering.n_components,
+                "links": clustering.links.len(),
+            });
+            all["labels"] = json!(clusters.labels);
+            if let Some(stability) = clusters.stability {
+                all["stability"] = json!({
+                    "overall": stability.overall,
+                    "draws": stability.of_draws,
+                    "rows": self.built.of_rows(&stability.of_nodes),
+                });
+            }
+            if let Some(scores) = &clusters.scores {
+                all["scores"] = scores.json();
+            }
+        }
+        all
+    }
+
+    fn add_robust(&self, robust: &Robust, all: &mut Value) {
+        let graph = &robust.graph;
+        if let Some(prepared) = &robust.preparation {
+            all["input"]["preparation"] = json!({
+                "constant": prepared.constant,
+                "empty": prepared.empty,
+                "imputed_cells": prepared.n_imputed,
+                "pca_share": prepared.pca_share,
+                "columns": prepared.kept.iter().map(|column| json!({
+                    "name": self.dataset.features[column.column],
+                    "missing": column.n_missing,
+                    "fill": column.fill,
+                    "center": column.center,
+                    "scale": column.scale,
+                })).collect::<Vec<_>>(),
+            });
+        }
+        if robust.preparation.is_some() {
+            let n = self.dataset.n_rows;
+            let row = prepared_row(self.dataset.features.len(), self.settings, self.dataset.is_on_disk);
+            let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
+            let estimate = match self.clusters {
+                Some(_) => taugraph::cluster::whole_run_estimate(n, row, graph, cluster),
+                None => taugraph::robust::memory_estimate(n, row, graph),
+            };
+            all["memory"]["estimated_bytes"] = json!(PROGRAM_BYTES + estimate.peak().1);
+            all["memory"]["at_most_bytes"] = json!(PROGRAM_BYTES + estimate.most());
+        }
+        all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
+        all["graph"]["search"] = json!(graph.search);
+        all["graph"]["links_are_shortest"] = json!(graph.links_are_shortest);
+        all["graph"]["candidates"] = json!(graph.stochastic.edges().len());
+        all["graph"]["components"] = json!(graph.components.sizes());
+        all["graph"]["links"] =
+            json!(graph.links.iter().map(|link| json!([link.i, link.j, link.weight])).collect::<Vec<_>>());
+        all["graph"]["decay"] = json!(
+            graph
+                .stochastic
+                .decay()
+                .iter()
+                .map(|(tau, n)| json!({"tau": tau, "edges": n}))
+                .collect::<Vec<_>>()
+        );
+        all["graph"]["flat_decay"] = json!(graph.stochastic.has_flat_decay());
+        all["graph"]["crossing_rate"] = json!(graph.crossing_rate);
+        all["graph"]["training"] = json!(
+            graph
+                .training
+                .iter()
+                .map(|training| json!({
+                    "tau": training.tau,
+                    "losses": training.losses,
+                    "stop": training.stop,
+                }))
+                .collect::<Vec<_>>()
+        );
+        all["graph"]["first_scales"] = summary(graph.first_scales.values());
+        all["graph"]["scales"] = summary(graph.scales.values());
+    }
+}
+
+/// Smallest, median and largest.
+fn summary(values: &[f64]) -> Value {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    json!({ "min": sorted[0], "median": sorted[sorted.len() / 2], "max": sorted[sorted.len() - 1] })
+}

@@ -1,0 +1,73 @@
+//! A run described: for people as text, for machines as JSON.
+
+mod json;
+mod scores;
+mod text;
+mod warnings;
+mod words;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+use taugraph::cluster::{Clustering, Stability};
+use taugraph_io::Output;
+
+use crate::args::RunArgs;
+use crate::dataset::Dataset;
+use crate::failure::Outcome;
+use crate::pipeline::Built;
+use crate::progress::StageCost;
+use crate::settings::Settings;
+
+pub use scores::{Scores, is_missing};
+pub use words::{grouped, listed, mean_and_deviation, sparkline};
+
+/// Everything that a report is made of.
+pub struct Report<'a> {
+    pub command: &'a str,
+    pub settings: &'a Settings,
+    pub dataset: &'a Dataset,
+    pub built: &'a Built,
+    pub clusters: Option<Clusters<'a>>,
+    /// What each stage took.
+    pub stages: &'a [StageCost],
+}
+
+/// The clustering, if there is one.
+pub struct Clusters<'a> {
+    pub clustering: &'a Clustering,
+    pub stability: Option<&'a Stability>,
+    /// Label of each row.
+    pub labels: &'a [u32],
+    pub scores: Option<Scores>,
+}
+
+impl Report<'_> {
+    /// Writes the JSON, with one more section if there is one, and prints the summary with what follows it.
+    pub fn publish(&self, section: Option<(&str, Value)>, more: &str, args: &RunArgs) -> Outcome<()> {
+        if let Some(path) = &args.json {
+            let mut json = self.json();
+            if let Some((name, value)) = section {
+                json[name] = value;
+            }
+            write_json(&json, path)?;
+        }
+        if !args.quiet {
+            say(&format!("{}{more}", self.text()));
+        }
+        Ok(())
+    }
+}
+
+/// Writes to standard error; where that cannot be written there is nobody to tell.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {
+    Ok(Output::new(path).write(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })?)
+}

@@ -1,0 +1,127 @@
+//! A run in a few lines for a terminal.
+
+use std::fmt::Write as _;
+
+use taugraph::cluster::ClusterCount;
+
+use super::{Clusters, Report, grouped, sparkline};
+use crate::progress::total_seconds;
+
+impl Report<'_> {
+    /// A few lines for a terminal, without colour.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = self.write_text(&mut text);
+        text
+    }
+
+    fn write_text(&self, text: &mut String) -> std::fmt::Result {
+        let dataset = self.dataset;
+        match (dataset.features.len(), dataset.sparse) {
+            (_, Some(size)) => writeln!(
+                text,
+                "{}: {} rows, {} columns, {} entries, {} distance",
+                dataset.name,
+                grouped(dataset.n_rows),
+                grouped(size.n_columns),
+                grouped(size.n_entries),
+                self.settings.metric().name()
+            )?,
+            (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            (d, None) => {
+                let place = if dataset.is_on_disk { " (on disk)" } else { "" };
+                let (name, rows) = (&dataset.name, grouped(dataset.n_rows));
+                writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
+            }
+        }
+        let graph = self.built.graph();
+        write!(text, "graph     {} nodes, {} edges", grouped(graph.n_nodes()), grouped(graph.n_edges()))?;
+        match self.built.robust() {
+            None => writeln!(text, " (given)")?,
+            Some(robust) => {
+                let components = robust.graph.components.len();
+                let pieces = if components == 1 { "component" } else { "components" };
+                write!(text, ", {} {pieces}, preset {}", grouped(components), self.settings.preset)?;
+                let copies = robust.graph.duplicates.n_copies();
+                if copies > 0 {
+                    write!(text, ", {} duplicate rows share a node", grouped(copies))?;
+                }
+                let decay = robust.graph.stochastic.decay();
+                let counts: Vec<usize> = decay.iter().map(|(_, count)| *count).collect();
+                if let ([first, ..], [.., last]) = (decay, decay) {
+                    writeln!(
+                        text,
+                        "\ndecay     {}  {} edges at tau {}, {} at {}",
+                        sparkline(&counts),
+                        grouped(first.1),
+                        first.0,
+                        grouped(last.1),
+                        last.0
+                    )?;
+                }
+                if robust.graph.search.sample > 0 {
+                    writeln!(
+                        text,
+                        "search    {:.1} % of the true neighbours found, measured on {} points",
+                        100.0 * robust.graph.search.recall,
+                        robust.graph.search.sample
+                    )?;
+                }
+                if let Some(share) = robust.preparation.as_ref().and_then(|prepared| prepared.pca_share) {
+                    writeln!(text, "pca       {:.1} % of the variance kept", 100.0 * share)?;
+                }
+            }
+        }
+        if let Some(clusters) = &self.clusters {
+            self.write_clusters(clusters, text)?;
+        }
+        writeln!(text, "time      {:.2} s", total_seconds(self.stages))?;
+        for warning in self.warnings() {
+            writeln!(text, "note      {warning}")?;
+        }
+        Ok(())
+    }
+
+    fn write_clusters(&self, clusters: &Clusters<'_>, text: &mut String) -> std::fmt::Result {
+        let clustering = clusters.clustering;
+        let k = clustering.n_clusters();
+        let how = match self.settings.cluster.clusters {
+            ClusterCount::Exactly(_) => String::new(),
+            ClusterCount::Automatic { .. } => {
+                let gap = clustering.eigengap.gaps().get(k.saturating_sub(1)).copied().unwrap_or(0.0);
+                format!(", found by the eigengap ({gap:.2} of 1)")
+            }
+        };
+        writeln!(text, "clusters  {k}{how}")?;
+        let mut sizes = vec![0usize; k];
+        clusters.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        let most = 12;
+        let shown: Vec<String> = sizes.iter().take(most).map(|&size| grouped(size)).collect();
+        let rest = if k > most { format!(" and {} more", k - most) } else { String::new() };
+        writeln!(text, "sizes     {}{rest}", shown.join(", "))?;
+        if let Some(stability) = clusters.stability {
+            let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
+            let of_rows = self.built.of_rows(&stability.of_nodes);
+            let mut sums = vec![0.0; k];
+            clusters.labels.iter().zip(&of_rows).for_each(|(&label, share)| sums[label as usize] += share);
+            let means =
+                sums.iter().zip(&sizes).map(|(sum, &size)| format!("{:.2}", sum / size.max(1) as f64));
+            writeln!(
+                text,
+                "stability {:.3} over {} drawn graphs, {} nodes below 0.8; by cluster {}{rest}",
+                stability.overall,
+                stability.of_draws.len(),
+                grouped(unsure),
+                means.take(most).collect::<Vec<_>>().join(", ")
+            )?;
+        }
+        if let Some(scores) = &clusters.scores {
+            writeln!(
+                text,
+                "scores    NMI {:.3}, ARI {:.3}, AMI {:.3}, accuracy {:.3}, balanced {:.3}",
+                scores.nmi, scores.ari, scores.ami, scores.accuracy, scores.balanced_accuracy
+            )?;
+        }
+        Ok(())
+    }
+}

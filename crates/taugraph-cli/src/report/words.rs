@@ -1,0 +1,52 @@
+//! Numbers and lists as people read them.
+
+/// Heights of a few numbers, in one line.
+pub fn sparkline(counts: &[usize]) -> String {
+    const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
+}
+
+/// The first names of a list, and how many more there are.
+pub fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    if names.len() > MOST { format!("{shown} and {} more", grouped(names.len() - MOST)) } else { shown }
+}
+
+/// Mean and standard deviation, as 0.97 ± 0.02.
+pub fn mean_and_deviation(values: &[f64], digits: usize) -> String {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    format!("{mean:.digits$} ± {:.digits$}", variance.sqrt())
+}
+
+/// 1234567 as 1,234,567.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_drawn() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(sparkline(&[8, 4, 1, 0]), "█▄▁ ");
+        assert_eq!(sparkline(&[0, 0]), "  ");
+        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0], 2), "2.00 ± 1.00");
+        assert_eq!(mean_and_deviation(&[1.0], 1), "1.0 ± 0.0");
+    }
+}
