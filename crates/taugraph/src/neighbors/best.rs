@@ -1,5 +1,7 @@
 //! The smallest few of a stream of (value, id) pairs, by bounded insertion.
 
+use super::panels::LANES;
+
 /// Keeps the `capacity` smallest pairs, ordered by value, then by id.
 #[derive(Debug)]
 pub(super) struct Best<V> {
@@ -54,7 +56,9 @@ impl<V: PartialOrd + Copy> Best<V> {
 /// list cut anywhere. For filters that are checked afterwards.
 #[derive(Debug)]
 pub(super) struct ShortList {
+    /// The first `listed` count.
     pairs: Vec<(f32, u32)>,
+    listed: usize,
     kept: usize,
     bound: f32,
 }
@@ -62,7 +66,7 @@ pub(super) struct ShortList {
 impl ShortList {
     /// Keeps at least the `kept` smallest.
     pub fn new(kept: usize) -> Self {
-        Self { pairs: Vec::with_capacity(2 * kept), kept, bound: f32::MAX }
+        Self { pairs: vec![(0.0, 0); 2 * kept + LANES], listed: 0, kept, bound: f32::MAX }
     }
 
     /// Scores above this are not among the smallest: every candidate that is not listed has at least this score.
@@ -81,27 +85,31 @@ impl ShortList {
         self.kept
     }
 
-    /// Adds a candidate whose score is at most the bound.
+    /// Adds those of at most [`LANES`] candidates whose scores are not above the bound. Every one is written and only some are
+    /// counted: which ones cannot be foreseen, and a branch for each would cost more.
     #[inline(always)]
-    pub fn push(&mut self, score: f32, id: u32) {
-        self.pairs.push((score, id));
-        if self.pairs.len() == 2 * self.kept {
+    pub fn push(&mut self, scores: &[f32], ids: &[u32], excluded: u32) {
+        for (&score, &id) in scores.iter().zip(ids) {
+            self.pairs[self.listed] = (score, id);
+            self.listed += usize::from((score <= self.bound) & (id != excluded));
+        }
+        if self.listed >= 2 * self.kept {
             self.cut();
         }
     }
 
     #[inline(never)]
     fn cut(&mut self) {
-        self.pairs.select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));
-        self.pairs.truncate(self.kept);
+        self.pairs[..self.listed].select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));
+        self.listed = self.kept;
         self.bound = self.pairs[self.kept - 1].0;
     }
 
     /// The `kept` smallest, or all if there are fewer.
     pub fn finish(&mut self) -> &[(f32, u32)] {
-        if self.pairs.len() > self.kept {
+        if self.listed > self.kept {
             self.cut();
         }
-        &self.pairs
+        &self.pairs[..self.listed]
     }
 }

@@ -240,6 +240,9 @@ impl<'a> Cells<'a> {
             }
         });
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
+        let d = self.single.n_columns();
+        // Each is needed once for every cell that it looks into.
+        let points: Vec<f32> = rows.iter().flat_map(|&row| queries.single.row(row as usize)).collect();
         let mut group = Vec::new();
         for (visited, visitors) in around.cells().zip(&visitors) {
             let panels = self.bounds[visited]..self.bounds[visited + 1];
@@ -248,8 +251,9 @@ impl<'a> Cells<'a> {
                 for (excluded, &place) in excluded.iter_mut().zip(places) {
                     *excluded = queries.excluded(rows[place as usize]);
                 }
-                let points = places.iter().map(|&place| queries.single.row(rows[place as usize] as usize));
-                interleave(points, self.single.n_columns(), &mut group);
+                let point =
+                    |&place: &u32| points[place as usize * d..(place as usize + 1) * d].iter().copied();
+                interleave(places.iter().map(point), d, &mut group);
                 if visited == cell {
                     self.narrow(panels.clone(), &group, places, &mut closest);
                 }

@@ -373,9 +373,13 @@ impl Sink for Shortest<'_> {
         self.bounds[query]
     }
 
-    fn take(&mut self, query: usize, id: u32, _: f32) {
+    fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]) {
         let row = self.rows[query];
-        if self.group[row as usize] != self.group[id as usize] {
+        for (&id, &score) in ids.iter().zip(scores) {
+            let may_be_near = score <= self.bounds[query];
+            if !may_be_near || self.group[row as usize] == self.group[id as usize] {
+                continue;
+            }
             let distance = self.metric.distance(self.points.row(row as usize), self.points.row(id as usize));
             self.best =
                 OutsidePair::better(self.best, Some(OutsidePair { distance, inside: row, outside: id }));

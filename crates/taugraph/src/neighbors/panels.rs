@@ -18,6 +18,8 @@ use crate::progress::Run;
 pub(super) const LANES: usize = 16;
 /// Queries that meet a panel together.
 pub(super) const GROUP: usize = 6;
+/// As many where there are no more.
+const SMALL_GROUP: usize = 3;
 /// The id of a place without a candidate.
 const NOBODY: u32 = u32::MAX;
 
@@ -42,8 +44,8 @@ pub(super) trait Sink {
     /// The highest score that the query of this lane of the group takes; finite, or nothing is taken.
     fn bound(&self, query: usize) -> f32;
 
-    /// A candidate whose score is not above the bound.
-    fn take(&mut self, query: usize, id: u32, score: f32);
+    /// Candidates with their scores, at least one of which is not above the bound.
+    fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]);
 }
 
 impl Panels {
@@ -121,14 +123,16 @@ impl Panels {
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
         let singles: &[f32] = bytemuck::cast_slice(self.values.as_ref());
-        pulp::Arch::new().dispatch(Offer {
-            values: &singles[panels.start * LANES * d..panels.end * LANES * d],
-            squared_norms: &self.squared_norms[panels.start * LANES..panels.end * LANES],
-            ids: &self.ids[panels.start * LANES..panels.end * LANES],
-            n_columns: d,
-            queries,
-            sink,
-        });
+        let values = &singles[panels.start * LANES * d..panels.end * LANES * d];
+        let squared_norms = &self.squared_norms[panels.start * LANES..panels.end * LANES];
+        let ids = &self.ids[panels.start * LANES..panels.end * LANES];
+        let arch = pulp::Arch::new();
+        match queries.len() / d {
+            SMALL_GROUP => {
+                arch.dispatch(Offer::<_, SMALL_GROUP> { values, squared_norms, ids, queries, sink })
+            }
+            _ => arch.dispatch(Offer::<_, GROUP> { values, squared_norms, ids, queries, sink }),
+        }
     }
 }
 
@@ -147,34 +151,35 @@ impl Sink for Lowest<'_> {
         f32::NEG_INFINITY
     }
 
-    fn take(&mut self, _: usize, _: u32, _: f32) {}
+    fn take(&mut self, _: usize, _: &[u32], _: &[f32]) {}
 }
 
 /// Up to [`GROUP`] queries in the form of the kernel, −2·x column by column; absent ones are 0.
 pub(super) fn interleave(
-    rows: impl Iterator<Item = impl Iterator<Item = f32>>,
+    rows: impl ExactSizeIterator<Item = impl Iterator<Item = f32>>,
     n_columns: usize,
     out: &mut Vec<f32>,
 ) {
+    let lanes = if rows.len() <= SMALL_GROUP { SMALL_GROUP } else { GROUP };
     out.clear();
-    out.resize(n_columns * GROUP, 0.0);
+    out.resize(n_columns * lanes, 0.0);
     for (lane, row) in rows.enumerate() {
-        for (column, value) in row.enumerate() {
-            out[column * GROUP + lane] = -2.0 * value;
+        for (value, to) in row.zip(out[lane..].iter_mut().step_by(lanes)) {
+            *to = -2.0 * value;
         }
     }
 }
 
-struct Offer<'a, K> {
+/// `Q` queries.
+struct Offer<'a, K, const Q: usize> {
     values: &'a [f32],
     squared_norms: &'a [f32],
     ids: &'a [u32],
-    n_columns: usize,
     queries: &'a [f32],
     sink: &'a mut K,
 }
 
-impl<K: Sink> WithSimd for Offer<'_, K> {
+impl<K: Sink, const Q: usize> WithSimd for Offer<'_, K, Q> {
     type Output = ();
 
     #[inline(always)]
@@ -188,12 +193,12 @@ impl<K: Sink> WithSimd for Offer<'_, K> {
     }
 }
 
-impl<K: Sink> Offer<'_, K> {
+impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
     /// `N` vectors of candidates at a time.
     #[inline(always)]
     fn run<S: Simd, const N: usize>(self, simd: S) {
         let width = N * S::F32_LANES;
-        let panels = self.values.chunks_exact(LANES * self.n_columns);
+        let panels = self.values.chunks_exact(LANES * self.queries.len() / Q);
         let of_panels = self.squared_norms.chunks_exact(LANES).zip(self.ids.chunks_exact(LANES));
         for (values, (norms, ids)) in panels.zip(of_panels) {
             for first in (0..LANES).step_by(width) {
@@ -201,10 +206,10 @@ impl<K: Sink> Offer<'_, K> {
                     let vectors = S::as_simd_f32s(slice).0;
                     std::array::from_fn(|v| vectors[v])
                 };
-                let mut scores = [vectors(&norms[first..first + width]); GROUP];
-                for (column, x) in values.chunks_exact(LANES).zip(self.queries.chunks_exact(GROUP)) {
+                let mut scores = [vectors(&norms[first..first + width]); Q];
+                for (column, x) in values.chunks_exact(LANES).zip(self.queries.chunks_exact(Q)) {
                     let column = vectors(&column[first..first + width]);
-                    for query in 0..GROUP {
+                    for query in 0..Q {
                         let x = simd.splat_f32s(x[query]);
                         for v in 0..N {
                             scores[query][v] = simd.mul_add_f32s(x, column[v], scores[query][v]);
@@ -217,16 +222,10 @@ impl<K: Sink> Offer<'_, K> {
                         continue;
                     }
                     let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
-                    let mut bound = self.sink.bound(query);
-                    if simd.reduce_min_f32s(lowest) <= bound {
+                    if simd.reduce_min_f32s(lowest) <= self.sink.bound(query) {
                         let mut buffer = [0.0f32; LANES];
                         S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
-                        for (&score, &id) in buffer[..width].iter().zip(&ids[first..]) {
-                            if score <= bound {
-                                self.sink.take(query, id, score);
-                                bound = self.sink.bound(query);
-                            }
-                        }
+                        self.sink.take(query, &ids[first..first + width], &buffer[..width]);
                     }
                 }
             }

@@ -141,9 +141,11 @@ impl Sink for First<'_> {
     }
 
     #[inline(always)]
-    fn take(&mut self, query: usize, id: u32, score: f32) {
-        if score < self.0[query].0 {
-            self.0[query] = (score, id);
+    fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]) {
+        for (&id, &score) in ids.iter().zip(scores) {
+            if score < self.0[query].0 {
+                self.0[query] = (score, id);
+            }
         }
     }
 }

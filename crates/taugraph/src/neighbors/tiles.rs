@@ -62,10 +62,8 @@ impl Sink for Lists<'_> {
     }
 
     #[inline(always)]
-    fn take(&mut self, query: usize, id: u32, score: f32) {
-        if id != self.excluded[query] {
-            self.lists[self.places[query] as usize].push(score, id);
-        }
+    fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]) {
+        self.lists[self.places[query] as usize].push(scores, ids, self.excluded[query]);
     }
 }
 
