@@ -8,8 +8,10 @@ use crate::graph::SparseGraph;
 const COARSEST: usize = 64;
 /// Nodes are paired with a free neighbour if its bond is at least this share of their strongest one.
 const STRONG: f64 = 0.25;
-/// Rows that one thread makes at a time; each thread remembers a place for every merged node.
+/// Rows that one thread makes at a time, at least.
 const ROWS: usize = 1 << 14;
+/// Into so many pieces rows are divided at most: each remembers a place for every merged node.
+const PIECES: usize = 16;
 /// Nodes without neighbours merge with nothing.
 const ALONE: u32 = u32::MAX;
 
@@ -153,11 +155,12 @@ fn with_slots(mut pattern: Pattern, coarse: &Pattern) -> Pattern {
     }
     let mut slots = vec![INSIDE; pattern.ids.len()];
     let entries_from = |merged: usize| pattern.offsets[pattern.firsts[merged] as usize];
-    let ends = (0..n_merged).step_by(ROWS).map(|first| entries_from((first + ROWS).min(n_merged)));
+    let rows = piece_of(n_merged);
+    let ends = (0..n_merged).step_by(rows).map(|first| entries_from((first + rows).min(n_merged)));
     cut(&mut slots, ends).into_par_iter().enumerate().for_each(|(piece, slots)| {
-        let first = piece * ROWS;
+        let first = piece * rows;
         let mut slot_of = vec![INSIDE; n_merged];
-        for merged in first..n_merged.min(first + ROWS) {
+        for merged in first..n_merged.min(first + rows) {
             let row = &coarse.ids[coarse.offsets[merged]..coarse.offsets[merged + 1]];
             row.iter().enumerate().for_each(|(slot, &other)| slot_of[other as usize] = slot as u32);
             for entry in entries_from(merged)..entries_from(merged + 1) {
@@ -243,7 +246,7 @@ impl Level {
         let rows_from = |first: usize| {
             let mut rows = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
             let mut place = vec![usize::MAX; n_merged];
-            for own in first..n_merged.min(first + ROWS) {
+            for own in first..n_merged.min(first + piece_of(n_merged)) {
                 let start = rows.ids.len();
                 for &node in &members[firsts[own] as usize..firsts[own + 1] as usize] {
                     for (other, weight) in self.row(node as usize) {
@@ -265,7 +268,7 @@ impl Level {
             }
             rows
         };
-        Self::joined((0..n_merged).into_par_iter().step_by(ROWS).map(rows_from).collect())
+        Self::joined((0..n_merged).into_par_iter().step_by(piece_of(n_merged)).map(rows_from).collect())
     }
 
     /// Rows that follow one another.
@@ -303,6 +306,11 @@ impl Level {
         });
         (Pattern { offsets, ids, firsts, slots: Vec::new() }, weights)
     }
+}
+
+/// Rows of a piece, of so many in all.
+fn piece_of(n_rows: usize) -> usize {
+    n_rows.div_ceil(PIECES).max(ROWS)
 }
 
 /// Pieces of a list that end there.

@@ -276,9 +276,11 @@ fn sampled_centers(
         let cell_of = centers.assign(points, &sample, run)?;
         let mut members: Vec<(u32, u32)> = cell_of.into_iter().zip(sample.iter().copied()).collect();
         members.par_sort_unstable();
-        for cell in members.chunk_by(|a, b| a.0 == b.0) {
+        let cells: Vec<&[(u32, u32)]> = members.chunk_by(|a, b| a.0 == b.0).collect();
+        let mean_of = |cell: &&[(u32, u32)]| mean(points, cell.iter().map(|member| member.1), d);
+        let means: Vec<Vec<f32>> = cells.par_iter().map(mean_of).collect();
+        for (cell, mean) in cells.iter().zip(means) {
             let place = cell[0].0 as usize * d;
-            let mean = mean(points, cell.iter().map(|member| member.1), d);
             values[place..place + d].copy_from_slice(&mean);
         }
     }

@@ -35,9 +35,10 @@ impl<'a> SinglePoints<'a> {
     /// inside the range of single precision.
     pub fn new(points: &'a Points) -> Self {
         let (n, d) = (points.len(), points.n_columns());
+        let share = 1.0 / n as f64;
         let mut mean = vec![0.0; d];
         for row in points.values().chunks_exact(d) {
-            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v * share);
         }
         let largest = points
             .values()
