@@ -15,31 +15,15 @@ impl Components {
         Self::of_strong_edges(graph, |_, _, _| true)
     }
 
-    /// Components that remain when only the edges (i, j, weight) that are `strong` hold.
+    /// Components that remain when only the edges (i, j, weight) that are `strong` hold, either way round.
     pub(crate) fn of_strong_edges(graph: &SparseGraph, strong: impl Fn(usize, u32, f64) -> bool) -> Self {
-        let mut component = vec![u32::MAX; graph.n_nodes()];
-        let mut sizes = Vec::new();
-        let mut waiting = Vec::new();
-        for start in 0..graph.n_nodes() {
-            if component[start] != u32::MAX {
-                continue;
-            }
-            let name = sizes.len() as u32;
-            component[start] = name;
-            waiting.push(start as u32);
-            let mut size = 0;
-            while let Some(node) = waiting.pop() {
-                size += 1;
-                for (next, weight) in graph.row(node as usize) {
-                    if component[next as usize] == u32::MAX && strong(node as usize, next, weight) {
-                        component[next as usize] = name;
-                        waiting.push(next);
-                    }
-                }
-            }
-            sizes.push(size);
-        }
-        Self { component, sizes }
+        // Row after row, as they lie in memory, not from node to node.
+        let strong = &strong;
+        let strong_of = |i: usize| {
+            let is_strong = move |&(j, weight): &(u32, f64)| i < j as usize && strong(i, j, weight);
+            graph.row(i).filter(is_strong).map(move |(j, _)| (i as u32, j))
+        };
+        Self::of_pairs(graph.n_nodes(), (0..graph.n_nodes()).flat_map(strong_of))
     }
 
     /// Components of so many nodes that these pairs join, in any order, numbered by their lowest node.
