@@ -23,9 +23,8 @@ use crate::random::{Stage, Stream};
 const CELL: usize = 250;
 const LARGER_CELL: usize = 500;
 const MANY: usize = 100_000;
-/// Queries of a sample, at least and at most; between them one of so many points, so that few points are not searched mainly for samples.
-const SAMPLES: Range<usize> = 256..512;
-const POINTS_FOR_ONE: usize = 256;
+/// Queries of a sample.
+const SAMPLE: usize = 512;
 /// Queries of a cell look for their nearest cells among so many times as many that are nearest to the cell's own centre. What
 /// this loses is part of the measured recall.
 const WIDER: usize = 6;
@@ -129,8 +128,7 @@ impl<'a> Cells<'a> {
         run: &Run<'_>,
     ) -> Result<Option<Found>> {
         let samples = Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(queries.single.len());
-        let size = (samples.len() / POINTS_FOR_ONE).clamp(SAMPLES.start, SAMPLES.end);
-        let size = size.min(samples.len().div_ceil(2));
+        let size = SAMPLE.min(samples.len().div_ceil(2));
         let (first, rest) = samples.split_at(size);
         // With one query there is no second sample.
         let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
