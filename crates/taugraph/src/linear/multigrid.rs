@@ -131,13 +131,15 @@ impl<'a> Multigrid<'a> {
             .for_pieces(out, width, |level, piece| apply_rows(level.rows(x, x, width), piece.0, piece.1));
     }
 
-    /// Takes out of x what oscillates from node to node: a sweep of the smoother towards A·x = 0, of a level; `other` is work space.
-    pub fn smooth(&self, depth: usize, x: &mut Vec<f64>, other: &mut Vec<f64>, width: usize) {
-        let zeros = vec![0.0; x.len()];
-        self.levels[depth].for_pieces(other, width, |level, (first, out)| {
-            smooth_rows(level.rows(x, &zeros, width), first, out)
-        });
-        std::mem::swap(x, other);
+    /// Takes out of x what oscillates from node to node: sweeps of the smoother towards A·x = 0, of a level.
+    pub fn smooth(&self, depth: usize, x: &mut Vec<f64>, sweeps: usize, width: usize) {
+        let (zeros, mut other) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        for _ in 0..sweeps {
+            self.levels[depth].for_pieces(&mut other, width, |level, (first, out)| {
+                smooth_rows(level.rows(x, &zeros, width), first, out)
+            });
+            std::mem::swap(x, &mut other);
+        }
     }
 
     /// x ← an approximate solution of A·x = r, of a level; `other` is work space.

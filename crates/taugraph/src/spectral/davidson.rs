@@ -22,6 +22,8 @@ use crate::random::{Stage, Stream};
 const ROUNDING: f64 = 1e-14;
 /// The pair after the wanted ones is taken to lie above them when its residual is this share of its distance.
 const SURE: f64 = 0.1;
+/// Residuals go down to this share of what the angle allows: the distance to the next pair is known to a tenth ([`SURE`]) only.
+const OF_ANGLE: f64 = 0.5;
 /// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
 const LARGEST_ANGLE: f64 = 1e-3;
 const MOST_STEPS: u32 = 500;
@@ -99,7 +101,7 @@ impl Quality {
         let distance = (values.len() > wanted).then(|| values[wanted] - values[wanted - 1]);
         let gap = distance.unwrap_or(0.0);
         let rounding = ROUNDING * bound;
-        let goal = tolerance.min(LARGEST_ANGLE * gap).max(0.5 * angle * gap).max(rounding);
+        let goal = tolerance.min(LARGEST_ANGLE * gap).max(OF_ANGLE * angle * gap).max(rounding);
         Self { wanted, lengths: lengths[..values.len()].to_vec(), distance, goal, rounding }
     }
 

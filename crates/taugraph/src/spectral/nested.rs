@@ -1,7 +1,7 @@
 //! Vectors to begin with: the eigenproblem solved roughly for merged nodes first, level by level.
 //!
-//! A level has about a quarter of the nodes of the one before, so that a few steps on all of the coarser ones take less time than one
-//! on the graph itself.
+//! A level has about a quarter of the nodes of the one before, so that a few steps on all of the coarser ones take about as long as one
+//! or two on the graph itself.
 
 use super::blocks::Block;
 use super::preconditioned::Preconditioned;
@@ -51,4 +51,47 @@ pub(super) fn rough_vectors(
     let (_, rotation) = space.ritz()?;
     let found = space.combined(rotation.as_ref().subcols(0, count.min(space.filled)));
     Ok(Some(laplacian.prolonged(&found, &coarser)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+    use crate::graph::SparseGraph;
+    use crate::linear::{Hierarchy, Multigrid};
+    use crate::spectral::LaplacianKind;
+
+    /// The smallest eigenvalues of a long grid are those of a path; null vectors stay null vectors on every level.
+    #[test]
+    fn merged_nodes_come_close() {
+        let (long, wide) = (120u32, 25u32);
+        let name = |x: u32, y: u32| x * wide + y;
+        let places = (0..long).flat_map(|x| (0..wide).map(move |y| (x, y)));
+        let pairs = places.flat_map(|(x, y)| {
+            let along = (x + 1 < long).then(|| (name(x, y), name(x + 1, y)));
+            along.into_iter().chain((y + 1 < wide).then(|| (name(x, y), name(x, y + 1))))
+        });
+        let edges = Edges::from_pairs((long * wide) as usize, pairs.collect::<Vec<_>>()).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
+        let hierarchy = Hierarchy::new(&graph);
+        let multigrid = Multigrid::new(&hierarchy, None, None);
+        let laplacian = Preconditioned::new(&hierarchy, &multigrid, LaplacianKind::Unnormalized, 8);
+        let mut null = Block::zeros(graph.n_nodes(), 1);
+        null.values.chunks_exact_mut(null.width).for_each(|node| node[0] = 1.0);
+        null.normalize();
+        let coarser = laplacian.coarser().unwrap();
+        let mut coarse_null = laplacian.restricted(&null, &coarser);
+        assert!((coarse_null.normalize()[0] - 1.0).abs() < 1e-12);
+        assert!(coarser.image(coarse_null).lengths()[0] < 1e-12);
+
+        let run = Run::new(0);
+        let rough = rough_vectors(&laplacian, &null, 4, &run).unwrap().unwrap();
+        let mut space = SearchSpace::new(&laplacian, null, 4, Stream::new(0, Stage::Eigen));
+        space.widen(rough).unwrap();
+        for (rank, value) in space.ritz().unwrap().0.into_iter().enumerate().take(3) {
+            let angle = std::f64::consts::PI * (rank + 1) as f64 / f64::from(2 * long);
+            let truth = 4.0 * angle.sin().powi(2);
+            assert!(value >= truth * (1.0 - 1e-9) && value < 1.1 * truth, "{rank}: {value} for {truth}");
+        }
+    }
 }

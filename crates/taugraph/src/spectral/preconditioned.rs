@@ -14,8 +14,7 @@ const SWEEPS: usize = 2;
 pub(super) struct Preconditioned<'a> {
     multigrid: &'a Multigrid<'a>,
     depth: usize,
-    /// M: degrees, or how many nodes of the graph there are. Nodes of none take no part.
-    masses: Vec<f64>,
+    /// M^−½, M being degrees, or how many nodes of the graph there are; 0 for nodes that take no part.
     /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square vanishes or overflows.
     scales: Vec<f64>,
     unit: f64,
@@ -47,7 +46,7 @@ impl<'a> Preconditioned<'a> {
         at_once: usize,
     ) -> Self {
         let scales = masses.iter().map(|&mass| inverse(mass.sqrt())).collect();
-        Self { multigrid, depth, masses, scales, unit, at_once }
+        Self { multigrid, depth, scales, unit, at_once }
     }
 
     /// The same for the next level, if there is one.
@@ -55,14 +54,15 @@ impl<'a> Preconditioned<'a> {
         let is_there = self.depth + 1 < self.multigrid.depth();
         is_there.then(|| {
             let members = self.multigrid.members(self.depth);
-            let masses = members.map(|members| self.masses[members].iter().sum()).collect();
+            let mass = |scale: &f64| inverse(scale * scale);
+            let masses = members.map(|members| self.scales[members].iter().map(mass).sum()).collect();
             Self::with_masses(self.multigrid, self.depth + 1, masses, self.unit, self.at_once)
         })
     }
 
     /// What vectors of this level are on the next, if they are constant on what merges there.
     pub fn restricted(&self, block: &Block, coarser: &Self) -> Block {
-        let mut restricted = Block { width: block.width, values: vec![0.0; coarser.len() * block.width] };
+        let mut restricted = Block::zeros(coarser.len(), block.width);
         let to = restricted.values.chunks_exact_mut(block.width);
         for ((to, members), scale) in to.zip(self.multigrid.members(self.depth)).zip(&coarser.scales) {
             let from = &block.values[members.start * block.width..][..block.width];
@@ -74,7 +74,7 @@ impl<'a> Preconditioned<'a> {
 
     /// What vectors of the next level are on this one, smoothed.
     pub fn prolonged(&self, block: &Block, coarser: &Self) -> Block {
-        let mut prolonged = Block { width: block.width, values: vec![0.0; self.len() * block.width] };
+        let mut prolonged = Block::zeros(self.len(), block.width);
         let merged = self.multigrid.members(self.depth).zip(block.nodes()).zip(&coarser.scales);
         for ((members, from), scale) in merged {
             let to = &mut prolonged.values[members.start * block.width..members.end * block.width];
@@ -82,10 +82,7 @@ impl<'a> Preconditioned<'a> {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = scale * from);
             }
         }
-        let mut other = prolonged.values.clone();
-        for _ in 0..SWEEPS {
-            self.multigrid.smooth(self.depth, &mut prolonged.values, &mut other, block.width);
-        }
+        self.multigrid.smooth(self.depth, &mut prolonged.values, SWEEPS, block.width);
         prolonged.scale(&self.scales, inverse);
         prolonged
     }

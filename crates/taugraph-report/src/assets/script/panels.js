@@ -16,7 +16,7 @@ function panel(title, ...children) {
 }
 const WIDTH = 420;
 const HEIGHT = 190;
-const EDGE = { left: 58, right: 12, top: 12, bottom: 34 };
+const EDGE = { left: 58, right: 26, top: 12, bottom: 34 };
 /** Axes with a few marks; gives functions from numbers to places. */
 function axes(label, [x0, x1], [y0, y1], xName, yMarks, xMarks) {
   const x = (value) => EDGE.left + ((value - x0) / (x1 - x0 || 1)) * (WIDTH - EDGE.left - EDGE.right);
