@@ -13,3 +13,4 @@ mod read_back;
 mod readme;
 mod report;
 mod sparse;
+mod stored_results;
