@@ -57,8 +57,8 @@ bench: $(VENV)
 	cargo build --release
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
-## Up to a million points, neighbours and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
-## SECTIONS="growth neighbours mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## Up to a million points, neighbors and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
+## SECTIONS="growth neighbors mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench

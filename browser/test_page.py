@@ -111,10 +111,10 @@ def test_a_point_shows_its_row(spirals, visit):
     assert np.abs(xy[row - 1] - xy[point]).max() * side < 15
     with open(spirals / "data.csv") as file:
         cells = list(csv.DictReader(file))[row - 1]
-    assert f"{float(cells['x1']):.4g}" in shown and "neighbours" in shown and "mean stability" in shown
+    assert f"{float(cells['x1']):.4g}" in shown and "neighbors" in shown and "mean stability" in shown
 
 
-def test_colours_change_the_picture(spirals, visit):
+def test_colors_change_the_picture(spirals, visit):
     page = visit(spirals / "page.html")
     names = page.page.locator("#color option").all_inner_texts()
     assert {"cluster", "known label", "stability", "robust scale", "first scale", "x1", "component at τ"} <= set(names)

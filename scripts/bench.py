@@ -67,7 +67,7 @@ def row(*cells):
     return text
 
 
-def neighbours():
+def neighbors():
     path, values, _ = points("wide", 20_000)
     ours, peers = [], []
     for _ in range(8):
@@ -76,7 +76,7 @@ def neighbours():
         index = NearestNeighbors(n_neighbors=15, algorithm="brute", n_jobs=-1).fit(values)
         taken, (_, ids) = seconds(index.kneighbors)
         peers.append(taken)
-        assert int(found["checksum"]) == ids.sum(), "different neighbours"
+        assert int(found["checksum"]) == ids.sum(), "different neighbors"
     ratio = min(ours) / min(peers)
     return [row("exact 15-NN, 20,000 × 50", "scikit-learn brute force", f"{min(ours):.2f}", f"{min(peers):.2f}", f"{ratio:.2f}", "0.4")]
 
@@ -345,7 +345,7 @@ def single_stages():
     return [
         "| stage | peer | taugraph s | peer s | ratio | goal |",
         "|---|---|---|---|---|---|",
-        *neighbours(),
+        *neighbors(),
         *eigenpairs(),
         *autoencoder(),
         *reading(),
@@ -358,7 +358,7 @@ def whole_clustering():
         "From raw points to labels, beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
         "z-scored points and the true number of clusters, too. Goal: ratio at most 0.5. Memory is the peak of the process in MiB,",
         "the estimate is what taugraph says before it starts, graph and clusters together (plus what the process held then);",
-        "a factorisation for shift-invert comes on top, only where it fits into half of the memory.",
+        "a factorization for shift-invert comes on top, only where it fits into half of the memory.",
         "",
         "| points | taugraph s | scikit-learn s | ratio | NMI | its NMI | MiB | its MiB | estimate | solver |",
         "|---|---|---|---|---|---|---|---|---|---|",

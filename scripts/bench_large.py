@@ -1,11 +1,11 @@
-"""Up to a million points: time and memory of the command line, neighbours and clusters beside pynndescent, faiss, scikit-learn and
+"""Up to a million points: time and memory of the command line, neighbors and clusters beside pynndescent, faiss, scikit-learn and
 graphlearning, and runs that are killed; writes its sections of docs/PERFORMANCE.md.
 
     make bench-large                        everything
-    make bench-large SECTIONS="growth"      only some of growth, neighbours, mnist, resume; the others keep their last figures
+    make bench-large SECTIONS="growth"      only some of growth, neighbors, mnist, resume; the others keep their last figures
     make bench-large QUICK=1                tiny sizes, to try the script; the page goes to bench-data/quick/
 
-The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it neighbours leaves them out and mnist is skipped.
+The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it neighbors leaves them out and mnist is skipped.
 """
 
 import json
@@ -71,7 +71,7 @@ def cluster_file(path, clusters, *more):
 def estimate_of(report):
     """What taugraph said it needs, and what it may take where there is more, in MB."""
     memory = report["memory"]
-    return f"{memory['estimated_bytes'] / 1e6:.0f}–{memory['at_most_bytes'] / 1e6:.0f}"
+    return f"{memory['estimated_bytes'] / 1e6:.0f}–{memory['max_bytes'] / 1e6:.0f}"
 
 
 def exponent(sizes, times, least=0):
@@ -144,11 +144,11 @@ def growth():
     return [*text, "", *curves, "", machine("numpy", "scikit-learn") + "."]
 
 
-# Neighbours
+# Neighbors
 
 
 def own_search(path, sample, values, asked):
-    """Our neighbours at this recall, and the recall they have on the sample."""
+    """Our neighbors at this recall, and the recall they have on the sample."""
     out = DATA / "ids.f64"
     found = lines_of(*TWO_THREADS, BENCH, "search", path, K, min(max(asked, 0.5), 1.0), 1, out)
     ids = np.memmap(out, dtype=float, mode="r").reshape(-1, K)[sample["queries"]].astype(int)
@@ -172,7 +172,7 @@ def versus(name, size, path, sample_path, values, rounds, wanted=()):
     sample = np.load(sample_path)
     theirs, ours = [], []
     for _ in range(rounds):
-        found = peer("neighbours", name, path, sample_path, *wanted)
+        found = peer("neighbors", name, path, sample_path, *wanted)
         if "failed" in found:
             return row(size, name, "", found["failed"], "", "", "", "", ""), None
         theirs.append(found)
@@ -196,12 +196,12 @@ def searched_sets():
         path, values, _, _ = images
         yield f"MNIST {len(values):,} × {values.shape[1]}", path, values, 3
     elif not QUICK:
-        print("neighbours: without MNIST, TAUGRAPH_DATA names no folder with mnist/", flush=True)
+        print("neighbors: without MNIST, TAUGRAPH_DATA names no folder with mnist/", flush=True)
 
 
-def neighbours():
+def neighbors():
     text = [
-        f"The {K} nearest neighbours of every point, two threads each: `bench search FILE {K} RECALL 1` beside `NNDescent(n_neighbors={K + 1}, n_jobs=2)`",
+        f"The {K} nearest neighbors of every point, two threads each: `bench search FILE {K} RECALL 1` beside `NNDescent(n_neighbors={K + 1}, n_jobs=2)`",
         "(compiled before the clock runs) and faiss `IndexIVFFlat` with 4·√N cells, trained on at most 256 points of a cell (training, adding and",
         "searching are counted, the choice of the probes is not: as few as reach the recall that ours had beside pynndescent). Recall is measured on",
         "the same 1,000 points for all, by distance, without the point itself; ours is asked for what the peer reached. The peers compute in",
@@ -256,8 +256,8 @@ def mnist():
         f"{len(values):,} images in {values.shape[1]} columns" + (", 50 principal components" if values.shape[1] == 50 else "") + ", into 10 clusters,",
         "from the points to the labels, two threads each: `bench cluster FILE robust 10 none` (the columns as they are, as for the peers) beside",
         f'`SpectralClustering(affinity="nearest_neighbors", n_neighbors={K}, assign_labels="kmeans")` with `eigen_solver="amg"` and `"lobpcg"`, graphlearning',
-        f"(`weightmatrix.knn(X, {K})`, `clustering.spectral`) with its own search and with the neighbours that pynndescent found, and scikit-learn with",
-        f'amg on the symmetric graph of those neighbours (`affinity="precomputed"`). The shortest of two runs that took turns; a peer has {PATIENCE // 60} minutes.',
+        f"(`weightmatrix.knn(X, {K})`, `clustering.spectral`) with its own search and with the neighbors that pynndescent found, and scikit-learn with",
+        f'amg on the symmetric graph of those neighbors (`affinity="precomputed"`). The shortest of two runs that took turns; a peer has {PATIENCE // 60} minutes.',
         "Goal: at most 0.5 of each peer's time, NMI and ARI against the digits at least as good (within 0.005).",
         "",
         "| method | s | taugraph's s : its s | NMI | ARI | MB | goal |",
@@ -350,7 +350,7 @@ def resume():
     ]
 
 
-SECTIONS = {"growth": growth, "neighbours": neighbours, "mnist": mnist, "resume": resume}
+SECTIONS = {"growth": growth, "neighbors": neighbors, "mnist": mnist, "resume": resume}
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def section(points, bench, row):
         overhead(points, bench, row),
         "",
         "Clusters beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=15)` of scikit-learn and spectral clustering of graphlearning (15",
-        "neighbours); labels from one example of each class beside `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
+        "neighbors); labels from one example of each class beside `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
         "",
         "| what | taugraph s | NMI or accuracy | scikit-learn s | its | ratio | graphlearning s | its | ratio |",
         "|---|---|---|---|---|---|---|---|---|",

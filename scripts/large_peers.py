@@ -1,7 +1,7 @@
 """The peers of scripts/bench_large.py, each in a process of its own; prints JSON.
 
-    large_peers.py neighbours pynndescent FILE TRUTH        15 neighbours of all points
-    large_peers.py neighbours faiss FILE TRUTH RECALL       with as many probes as that recall needs
+    large_peers.py neighbors pynndescent FILE TRUTH        15 neighbors of all points
+    large_peers.py neighbors faiss FILE TRUTH RECALL       with as many probes as that recall needs
     large_peers.py cluster METHOD FILE CLUSTERS             a key of METHODS
 
 FILE is what `bench points` writes, TRUTH what `truth` made. Two threads; compiling is not counted.
@@ -31,7 +31,7 @@ def read(path):
 
 
 def truth(values, path, n_queries=1000):
-    """A sample of points and the distance of the K-th neighbour of each, itself excluded, by all distances."""
+    """A sample of points and the distance of the K-th neighbor of each, itself excluded, by all distances."""
     queries = np.random.default_rng(0).choice(len(values), min(n_queries, len(values)), replace=False)
     nearest = np.full((len(queries), K), np.inf)
     for begin in range(0, len(values), 20_000):
@@ -43,7 +43,7 @@ def truth(values, path, n_queries=1000):
 
 
 def recall(values, ids, queries, radius):
-    """Share of the K neighbours that are no farther than the K-th true one; ids are those of the queries. The tolerance is that of
+    """Share of the K neighbors that are no farther than the K-th true one; ids are those of the queries. The tolerance is that of
     the peers' single precision."""
     distances = np.linalg.norm(values[ids] - values[queries, None], axis=2)
     right = (distances <= radius[:, None] * (1 + 1e-6)) & (ids != queries[:, None]) & (ids >= 0)
@@ -51,14 +51,14 @@ def recall(values, ids, queries, radius):
 
 
 def without_self(ids, rows):
-    """K of K + 1 neighbours: all but the point itself, or but the last."""
+    """K of K + 1 neighbors: all but the point itself, or but the last."""
     keep = ids != rows[:, None]
     keep[keep.all(axis=1), -1] = False
     return ids[keep].reshape(len(ids), -1)[:, :K]
 
 
 def descent(values):
-    """pynndescent's graph of K neighbours; compiled on a few points first."""
+    """pynndescent's graph of K neighbors; compiled on a few points first."""
     from pynndescent import NNDescent
 
     build = lambda points: NNDescent(points, n_neighbors=K + 1, n_jobs=THREADS, random_state=0).neighbor_graph
@@ -129,8 +129,8 @@ def by_graphlearning_on_descent(values, clusters):
     import graphlearning
 
     np.random.seed(0)
-    searched, neighbours = descent(values.astype(np.float32))
-    weights = lambda: graphlearning.weightmatrix.knn(values, K, knn_data=neighbours)
+    searched, neighbors = descent(values.astype(np.float32))
+    weights = lambda: graphlearning.weightmatrix.knn(values, K, knn_data=neighbors)
     taken, found = seconds(lambda: graphlearning.clustering.spectral(weights(), clusters).fit_predict())
     return searched + taken, found
 
@@ -161,7 +161,7 @@ METHODS = {
 def main(what, method, path, *more):
     warnings.simplefilter("ignore")
     values, labels = read(path)
-    if what == "neighbours":
+    if what == "neighbors":
         sample = np.load(more[0])
         search = {"pynndescent": by_pynndescent, "faiss": by_faiss}[method]
         found = search(values, sample["queries"], sample["radius"], *map(float, more[1:]))

@@ -26,7 +26,7 @@ TITLES = {
     "report": "The report in a browser",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
-    "neighbours": "Approximate neighbours",
+    "neighbors": "Approximate neighbors",
     "mnist": "Clusters of 70,000 images",
     "resume": "Killed and started again",
 }

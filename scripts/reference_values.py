@@ -51,7 +51,7 @@ def metric_cases():
 
 
 def eigen_cases():
-    """Edges as i j w triples on a line; all eigenvalues of the symmetric and of the unnormalised Laplacian."""
+    """Edges as i j w triples on a line; all eigenvalues of the symmetric and of the unnormalized Laplacian."""
     rows = []
     points, _ = sklearn.datasets.make_moons(400, noise=0.06, random_state=0)
     blobs, _ = sklearn.datasets.make_blobs(350, n_features=4, centers=5, random_state=1)
@@ -98,7 +98,7 @@ def preparation_cases():
 
 
 def neighbor_cases():
-    """Points, then ids and distances of the 6 nearest neighbours, for each metric."""
+    """Points, then ids and distances of the 6 nearest neighbors, for each metric."""
     rng = np.random.default_rng(5)
     rows = []
     for d in (2, 9):

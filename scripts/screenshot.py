@@ -19,7 +19,7 @@ with tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=os.environ["TAUGRAPH_CHROMIUM"], args=flags)
         page = browser.new_page(viewport={"width": 1200, "height": 1130})
         page.goto((pathlib.Path(folder) / "report.html").as_uri())
-        # Quantile 0.3, and a point with its neighbours.
+        # Quantile 0.3, and a point with its neighbors.
         page.locator("#tau").evaluate("(slider) => { slider.value = 2; slider.dispatchEvent(new Event('input')); }")
         page.focus("#map")
         page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""Robust neighbourhood graphs, and what they are good for: clusters, labels from a few examples, embeddings.
+"""Robust neighborhood graphs, and what they are good for: clusters, labels from a few examples, embeddings.
 
 >>> import taugraph
 >>> X, y = taugraph.make_spirals(300, random_state=1)

@@ -34,7 +34,7 @@ class GraphEstimator(BaseEstimator):
         return bool(self.metric == "precomputed")
 
     def _graph_of(self, X: Any, preset: str, run: RunArgs) -> Any:
-        """The graph of points, of a matrix of distances, or of a sparse one of distances to neighbours."""
+        """The graph of points, of a matrix of distances, or of a sparse one of distances to neighbors."""
         params = graph_json(
             preset,
             n_neighbors=self.n_neighbors,
@@ -48,7 +48,7 @@ class GraphEstimator(BaseEstimator):
         )
         chosen = set(self.graph_params or {}) & {"candidates", "first_scale", "estimator"}
         if self._is_precomputed() and sp.issparse(X) and not chosen:
-            # The neighbours that are given are all that there are.
+            # The neighbors that are given are all that there are.
             params = for_few(params, neighbors_of(X)[0].shape[1] + 1, self.n_neighbors)
         try:
             return self._native_graph(X, to_json(params), run)

@@ -62,7 +62,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     is_clear_ : bool
         Whether the number of groups was clear at the end.
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_blobs(120, n_columns=3, n_blobs=3, random_state=1)

@@ -34,7 +34,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         The graph: a preset of :class:`RobustGraph` (``robust``, ``local_scaling``, ``paper``, …), a baseline
         (``nearest_neighbors``, ``mutual_neighbors``, ``rbf``, ``path_based``, ``robust_path_based``), or ``precomputed`` if ``X`` is
         a matrix of weights.
-    most_clusters : int, default=15
+    max_clusters : int, default=15
         Most clusters considered when the number is found.
     stability : int, default=0
         Graphs drawn to measure how stable each label is; 0 does not.
@@ -42,8 +42,8 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         Which Laplacian.
     rows : {"unit-length", "diffusion", "plain"}, default="unit-length"
         What becomes of the eigenvectors' rows.
-    pieces : {"link", "separately", "together", "refuse"}, default="link"
-        What becomes of a graph in pieces.
+    components : {"link", "separately", "product", "refuse"}, default="link"
+        What becomes of a graph in components.
     solver : {"dense", "lanczos", "shift-invert", "multigrid"}, optional
         Eigensolver; the one that fits the graph by default.
     cluster_params : dict, optional
@@ -70,7 +70,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     n_components_ : int
         Components of the graph.
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -86,11 +86,11 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         n_clusters: int | None = None,
         *,
         affinity: str = "robust",
-        most_clusters: int = 15,
+        max_clusters: int = 15,
         stability: int = 0,
         laplacian: str = "symmetric",
         rows: str = "unit-length",
-        pieces: str = "link",
+        components: str = "link",
         solver: str | None = None,
         cluster_params: Mapping[str, Any] | None = None,
         n_neighbors: int | None = None,
@@ -112,11 +112,11 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
-        self.most_clusters = most_clusters
+        self.max_clusters = max_clusters
         self.stability = stability
         self.laplacian = laplacian
         self.rows = rows
-        self.pieces = pieces
+        self.components = components
         self.solver = solver
         self.cluster_params = cluster_params
         self.n_neighbors = n_neighbors
@@ -163,10 +163,10 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
         X = self._validated(X, reset=True)
         params = cluster_json(
             self.n_clusters,
-            most_clusters=self.most_clusters,
+            max_clusters=self.max_clusters,
             laplacian=self.laplacian,
             rows=self.rows,
-            pieces=self.pieces,
+            components=self.components,
             solver=self.solver,
             cluster_params=self.cluster_params,
         )
@@ -211,7 +211,7 @@ class SpectralClustering(ClusterMixin, GraphEstimator):
 
     @available_if(_knows_points)
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of new points: the nearest centre in the extended embedding.
+        """Cluster of new points: the nearest center in the extended embedding.
 
         Parameters
         ----------

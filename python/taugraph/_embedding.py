@@ -42,7 +42,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Graph
     eigenvalues_ : ndarray of shape (n_components,)
         The eigenvalue behind each.
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_pinwheel(250, random_state=1)

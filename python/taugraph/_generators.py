@@ -37,7 +37,7 @@ def make_spirals(
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(10)
@@ -66,7 +66,7 @@ def make_moons(
 def make_circles(
     n_samples: int = 1000, *, inner: float = 0.5, noise: float = 0.0, share: float = 1.0, random_state: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two circles around one centre, the inner one of radius ``inner``; see :func:`make_spirals`."""
+    """Two circles around one center, the inner one of radius ``inner``; see :func:`make_spirals`."""
     return _made("circles", n_samples, noise, share, random_state, inner=float(inner))
 
 

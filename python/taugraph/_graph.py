@@ -20,12 +20,12 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
     Parameters
     ----------
     preset : str, default="robust"
-        Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``local-scaling``, ``certain-control`` or
+        Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``local-scaling``, ``constant-control`` or
         ``threshold-control``.
     n_neighbors : int, optional
-        Neighbours of each point that may become edges; the preset's by default, fewer where there are fewer points.
+        Neighbors of each point that may become edges; the preset's by default, fewer where there are fewer points.
     metric : {"euclidean", "manhattan", "cosine", "precomputed"}, default="euclidean"
-        Distance. With ``precomputed``, ``X`` is a matrix of distances, or a sparse one of distances to as many neighbours in every
+        Distance. With ``precomputed``, ``X`` is a matrix of distances, or a sparse one of distances to as many neighbors in every
         row.
     standardize : {"auto", "zscore", "minmax", "robust", "max-abs", "none"}, default="auto"
         Scaling of the columns; ``auto`` is ``zscore`` for tables and ``none`` for sparse matrices.
@@ -40,11 +40,11 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
     threshold : float, optional
         Similarity above which an edge is present.
     search : {"auto", "exact", "approximate"}, optional
-        Search of the neighbours.
+        Search of the neighbors.
     recall : float, optional
-        Share of the true neighbours that an approximate search must find.
+        Share of the true neighbors that an approximate search must find.
     link_components : bool, optional
-        Whether pieces of the graph are joined by weak links.
+        Whether components of the graph are joined by weak links.
     graph_params : dict, optional
         Any other parameter, in the form of ``taugraph.PRESETS``.
     random_state : int, RandomState, Generator or None, default=0
@@ -73,7 +73,7 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
     n_features_in_ : int
         Columns seen in fit.
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(200, random_state=1)

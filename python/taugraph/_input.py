@@ -115,7 +115,7 @@ def symmetric_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and distances, nearest first, from a sparse matrix with as many neighbours in every row."""
+    """Ids and distances, nearest first, from a sparse matrix with as many neighbors in every row."""
     matrix = sp.coo_array(distances)
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
@@ -127,7 +127,7 @@ def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
     counts = np.diff(matrix.indptr)
     if len(set(counts.tolist())) != 1 or counts[0] == 0:
         raise ValueError(
-            "a sparse matrix of distances must have as many neighbours in every row; make it with "
+            "a sparse matrix of distances must have as many neighbors in every row; make it with "
             'taugraph.knn_graph(X, mode="distance") or sklearn.neighbors.kneighbors_graph'
         )
     k = int(counts[0])

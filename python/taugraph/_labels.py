@@ -31,7 +31,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
     affinity : str, default="robust"
         A preset of :class:`RobustGraph`, or ``precomputed`` if ``X`` is a matrix of weights.
     alpha : float, default=0.99
-        Consistency: how much a node listens to its neighbours.
+        Consistency: how much a node listens to its neighbors.
     max_walk : int, default=5
         Greedy walk: most steps.
     kernel_pairs : int, optional
@@ -64,7 +64,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
     n_iter_ : int
         Iterations of the linear systems.
 
-    Examples
+    LabeledNodes
     --------
     >>> import numpy as np, taugraph
     >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -209,7 +209,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
 
     @available_if(knows_points)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class for new points; all classes alike where no labelled point is near.
+        """Probability of each class for new points; all classes alike where no labeled point is near.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
 
     @available_if(knows_points)
     def predict(self, X: Any) -> np.ndarray:
-        """Label of new points: -1 among numbers, and ``None`` among all else, where no labelled point is near.
+        """Label of new points: -1 among numbers, and ``None`` among all else, where no labeled point is near.
 
         Parameters
         ----------

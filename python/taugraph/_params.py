@@ -49,13 +49,13 @@ def _estimator(names: str | Mapping[str, Any] | Sequence[str], before: Any) -> A
     if isinstance(names, Mapping):
         listed = list(names)
         parts = [{name: merged(_settings(name), names[name] or {}, f"estimator.{name}.")} for name in _known(listed)]
-        return parts[0] if len(parts) == 1 else {"together": parts}
+        return parts[0] if len(parts) == 1 else {"product": parts}
     listed = names.split(",") if isinstance(names, str) else list(names)
     listed = [name.strip().replace("_", "-") for name in listed]
     # What the preset has of them keeps its settings.
     same = [isinstance(before, dict) and name in before for name in _known(listed)]
     parts = [before if is_same else copy.deepcopy(_USUAL[name]) for name, is_same in zip(listed, same, strict=True)]
-    return parts[0] if len(parts) == 1 else {"together": parts}
+    return parts[0] if len(parts) == 1 else {"product": parts}
 
 
 def _settings(name: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def graph_json(
 
 
 def for_few(params: dict[str, Any], n_distinct: int, asked: int | None = None) -> dict[str, Any]:
-    """The same with neighbourhoods that so few points can have; what was asked for stays, to be refused."""
+    """The same with neighborhoods that so few points can have; what was asked for stays, to be refused."""
     most = max(n_distinct - 1, 1)
     params = copy.deepcopy(params)
     if isinstance(params["candidates"], dict):
@@ -123,7 +123,7 @@ def for_few(params: dict[str, Any], n_distinct: int, asked: int | None = None) -
             if isinstance(k, int):
                 params["first_scale"][kind] = min(k, most)
     parts = params["estimator"]
-    parts = parts["together"] if isinstance(parts, dict) and "together" in parts else [parts]
+    parts = parts["product"] if isinstance(parts, dict) and "product" in parts else [parts]
     for part in parts:
         for settings in part.values() if isinstance(part, dict) else []:
             if isinstance(settings, dict) and "pool" in settings:
@@ -142,20 +142,20 @@ def preparation_json(standardize: str, missing: str, pca: int | None, is_sparse:
 def cluster_json(
     n_clusters: int | None,
     *,
-    most_clusters: int = 15,
+    max_clusters: int = 15,
     laplacian: str = "symmetric",
     rows: str = "unit-length",
-    pieces: str = "link",
+    components: str = "link",
     solver: str | None = None,
     cluster_params: Mapping[str, Any] | None = None,
 ) -> str:
     """Parameters of a clustering."""
     params = dict(_CLUSTER)
     if n_clusters is None:
-        params["clusters"] = {"automatic": {"most": whole("most_clusters", most_clusters)}}
+        params["clusters"] = {"automatic": {"max": whole("max_clusters", max_clusters)}}
     else:
         params["clusters"] = {"exactly": whole("n_clusters", n_clusters)}
-    params |= {"laplacian": hyphened(laplacian), "rows": hyphened(rows), "pieces": pieces}
+    params |= {"laplacian": hyphened(laplacian), "rows": hyphened(rows), "components": components}
     if solver is not None:
         params["eigen"] = {**params["eigen"], "solver": {"only": hyphened(solver)}}
     return to_json(merged(params, cluster_params or {}, "cluster_params."))
@@ -188,7 +188,7 @@ def propagate_json(
         raise ParameterError(f"rule = {rule!r}: must be one of {', '.join(rules)}")
     params = dict(_PROPAGATE)
     params["rule"] = rules[name]
-    params["hold"] = "hard" if soft is None else {"soft": {"strength": float(soft)}}
+    params["clamping"] = "hard" if soft is None else {"soft": {"strength": float(soft)}}
     params["priors"] = "uniform" if priors is None else {"given": priors}
     params["sizes"] = sizes
     solver = dict(params["solver"])

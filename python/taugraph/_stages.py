@@ -53,14 +53,14 @@ def knn_graph(
     verbose: int = 0,
     memory_limit: int | None = None,
 ) -> sp.csr_matrix:
-    """The nearest neighbours of every point as a sparse matrix.
+    """The nearest neighbors of every point as a sparse matrix.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Points, taken as they are.
     n_neighbors : int, default=15
-        Neighbours of each point, itself left out.
+        Neighbors of each point, itself left out.
     metric : {"euclidean", "manhattan", "cosine"}, default="euclidean"
         Distance.
     mode : {"distance", "connectivity"}, default="distance"
@@ -68,7 +68,7 @@ def knn_graph(
     search : {"auto", "exact", "approximate"}, default="auto"
         ``auto`` is exact up to 50,000 points or 6 columns.
     recall : float, default=0.98
-        Share of the true neighbours that an approximate search must find.
+        Share of the true neighbors that an approximate search must find.
     random_state, n_jobs, verbose, memory_limit
         Parameters of the run: see :class:`RobustGraph`.
 
@@ -76,7 +76,7 @@ def knn_graph(
     -------
     scipy.sparse.csr_matrix of shape (n_samples, n_samples)
 
-    Examples
+    LabeledNodes
     --------
     >>> import numpy as np, taugraph
     >>> taugraph.knn_graph(np.arange(5.0)[:, None], 2).toarray()[0].tolist()
@@ -101,11 +101,11 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: floa
     Parameters
     ----------
     knn : sparse matrix of shape (n_samples, n_samples)
-        Distances to as many neighbours in every row.
+        Distances to as many neighbors in every row.
     k : int, default=7
-        The neighbour that counts, or how many.
+        The neighbor that counts, or how many.
     kind : {"kth", "mean"}, default="kth"
-        Distance to the k-th neighbour, or mean over k neighbours.
+        Distance to the k-th neighbor, or mean over k neighbors.
     floor : float, default=0.25
         Least scale, as a share of the median.
 
@@ -113,7 +113,7 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: floa
     -------
     ndarray of shape (n_samples,)
 
-    Examples
+    LabeledNodes
     --------
     >>> import numpy as np, taugraph
     >>> taugraph.local_scales(taugraph.knn_graph(np.arange(5.0)[:, None], 2), 2).tolist()
@@ -154,7 +154,7 @@ def quantile_reconstruction(
     -------
     Quantiles
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(60, random_state=1)
@@ -189,7 +189,7 @@ def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> Stochasti
     -------
     StochasticGraph
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(200, random_state=1)
@@ -235,7 +235,7 @@ def spectral_clustering(
     -------
     ndarray of shape (n_samples,)
 
-    Examples
+    LabeledNodes
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -283,7 +283,7 @@ def propagate(
     probabilities : ndarray of shape (n_samples, n_classes)
         Probability of each class, in the order of the sorted labels.
 
-    Examples
+    LabeledNodes
     --------
     >>> import numpy as np, taugraph
     >>> path = np.diag(np.ones(3), 1)

@@ -12,7 +12,7 @@ __all__ = [
     "BadLabelError",
     "BadStructureError",
     "BadWeightError",
-    "CancelledError",
+    "CanceledError",
     "DisconnectedError",
     "DivergedError",
     "EigenNotConvergedError",
@@ -24,7 +24,7 @@ __all__ = [
     "ModelVersionError",
     "NeedsAllPairsError",
     "NeedsPointsError",
-    "NoExampleError",
+    "UnlabeledClassError",
     "NoVaryingColumnError",
     "NotFiniteError",
     "NotSymmetricError",
@@ -38,7 +38,7 @@ __all__ = [
     "TooFewPointsError",
     "TooManyClustersError",
     "TooManyPointsError",
-    "TooRemoteError",
+    "TooDistantError",
     "ZeroRowError",
 ]
 
@@ -74,7 +74,7 @@ class TooManyPointsError(TaugraphError, ValueError):
 
 
 class TooFewPointsError(TaugraphError, ValueError):
-    """Fewer distinct points than neighbours asked for."""
+    """Fewer distinct points than neighbors asked for."""
 
     distinct: int = 0
     """Distinct points that there are."""
@@ -96,7 +96,7 @@ class FewClassesError(TaugraphError, ValueError):
     """Fewer than two classes have an example."""
 
 
-class NoExampleError(TaugraphError, ValueError):
+class UnlabeledClassError(TaugraphError, ValueError):
     """A class has no example."""
 
 
@@ -121,14 +121,14 @@ class BadStructureError(TaugraphError, ValueError):
 
 
 class NeedsAllPairsError(TaugraphError, ValueError):
-    """Distances between all pairs are needed, but only neighbours were given."""
+    """Distances between all pairs are needed, but only neighbors were given."""
 
 
 class NeedsPointsError(TaugraphError, ValueError):
     """The points themselves are needed, but only distances were given."""
 
 
-class TooRemoteError(TaugraphError, ValueError):
+class TooDistantError(TaugraphError, ValueError):
     """A new point is too far away for its distances to be numbers."""
 
 
@@ -141,7 +141,7 @@ class FewerClustersThanComponentsError(TaugraphError, ValueError):
 
 
 class DisconnectedError(TaugraphError, ValueError):
-    """The graph is in pieces and was asked to be in one."""
+    """The graph is in components and was asked to be in one."""
 
 
 class BadArrayError(TaugraphError, ValueError):
@@ -173,8 +173,8 @@ class DivergedError(TaugraphError, RuntimeError):
 
 
 class NumericalError(TaugraphError, RuntimeError):
-    """A dense eigenproblem or factorisation failed."""
+    """A dense eigenproblem or factorization failed."""
 
 
-class CancelledError(TaugraphError, RuntimeError):
+class CanceledError(TaugraphError, RuntimeError):
     """The run was asked to stop."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 __all__ = ["clusters", "decay", "graph", "scales", "stability"]
 
-# Distinguishable with any kind of colour vision (Okabe and Ito 2008).
+# Distinguishable with any kind of color vision (Okabe and Ito 2008).
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 _MARKERS = "os^Dv<>P"
 
@@ -54,7 +54,7 @@ def graph(model: Any, X: Any, *, labels: Any = None, ax: Any = None, least: floa
     X : array-like of shape (n_samples, n_features)
         Points; more than two columns are projected on their principal components.
     labels : array-like, optional
-        Colour of the points.
+        Color of the points.
     ax : matplotlib axes, optional
     least : float, default=0
         Edges of lower probability are left out.
@@ -96,7 +96,7 @@ def _scatter(ax: Any, plane: np.ndarray, labels: Any) -> None:
 
 
 def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """The points in the colours of their clusters.
+    """The points in the colors of their clusters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The robust graph where scanpy looks for neighbours."""
+"""The robust graph where scanpy looks for neighbors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def neighbors(
     upper = sp.coo_matrix((made.edge_distances_, (i, j)), shape=(n, n))
     distances = sp.csr_matrix(upper + upper.T)
     connectivities = sp.csr_matrix(made.graph_)
-    # As many as scanpy counts: the cell itself with its neighbours.
+    # As many as scanpy counts: the cell itself with its neighbors.
     n_neighbors = int(np.median(np.diff(connectivities.indptr))) + 1
     key = key_added or "neighbors"
     prefix = f"{key_added}_" if key_added else ""

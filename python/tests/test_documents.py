@@ -56,14 +56,14 @@ def test_public_names_have_numpydoc():
             listed = set(re.findall(r"\w+", re.search(r"Parameters\n.*?Attributes", thing.__doc__, re.S)[0]))
             assert set(thing().get_params()) <= listed, name
             attributes = thing.__doc__[thing.__doc__.index("Attributes") :]
-            assert "Examples" in attributes, name
+            assert "LabeledNodes" in attributes, name
 
 
 def test_documented_attributes_are_there(blobs):
     X, y = blobs
     for estimator in (taugraph.RobustGraph(), taugraph.SpectralClustering(4), taugraph.LabelPropagation(), taugraph.SpectralEmbedding()):
         fitted = estimator.fit(X, y)
-        text = re.search(r"Attributes\n.*?Examples", type(estimator).__doc__, re.S)[0]
+        text = re.search(r"Attributes\n.*?LabeledNodes", type(estimator).__doc__, re.S)[0]
         for line in re.findall(r"^    (\w+_(?:, \w+_)*) : ", text, re.M):
             for name in line.split(", "):
                 assert hasattr(fitted, name), name

@@ -111,7 +111,7 @@ def test_precomputed_graphs_and_distances(blobs):
         taugraph.RobustGraph(metric="precomputed").fit(distances).transform(distances[:5])
 
 
-def test_few_points_get_small_neighbourhoods():
+def test_few_points_get_small_neighborhoods():
     X = np.arange(6.0)[:, None] ** 2
     assert taugraph.RobustGraph().fit(X).graph_.shape == (6, 6)
     with pytest.raises(taugraph.exceptions.TooFewPointsError, match="at most 5"):

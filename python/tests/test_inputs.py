@@ -113,7 +113,7 @@ def test_sparse_predictions_are_scaled_as_the_graph_is():
         assert taugraph.LabelPropagation(standardize="max_abs").fit(matrix, y).score(query, z) == 1.0
 
 
-def test_neighbourhoods_shrink_only_if_they_were_not_asked_for(blobs):
+def test_neighborhoods_shrink_only_if_they_were_not_asked_for(blobs):
     from sklearn.neighbors import kneighbors_graph
 
     X = blobs[0][::8]
@@ -185,7 +185,7 @@ def test_bad_distances():
         taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix(np.ones((4, 3))))
     with pytest.raises(taugraph.exceptions.BadDistanceError):
         taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix(-np.ones((4, 4))))
-    with pytest.raises(ValueError, match="as many neighbours"):
+    with pytest.raises(ValueError, match="as many neighbors"):
         taugraph.RobustGraph(metric="precomputed").fit(sp.csr_matrix((4, 4)))
 
 

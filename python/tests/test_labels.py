@@ -87,7 +87,7 @@ def test_what_no_example_reaches_has_no_label():
     assert model.abstained_.tolist() == [False] * 3 + [True] * 3 and model.margin_[3:].tolist() == [0, 0, 0]
 
 
-def test_everything_labelled_stays_as_it_is(blobs):
+def test_everything_labeled_stays_as_it_is(blobs):
     X, y = blobs
     for rule in ("harmonic", "poisson", "consistency", "kernel-cosine", "nearest-in-kernel"):
         model = taugraph.LabelPropagation(rule).fit(X, y)

@@ -145,7 +145,7 @@ def test_progress_is_told():
     out = io.StringIO()
     with redirect_stderr(out):
         taugraph.SpectralClustering(5, verbose=1).fit(X)
-    assert "neighbours" in out.getvalue()
+    assert "neighbors" in out.getvalue()
 
 
 def test_seeds():

@@ -14,7 +14,7 @@ import taugraph
 matplotlib.use("Agg")
 
 
-def test_neighbours_equal_scikit_learn(blobs):
+def test_neighbors_equal_scikit_learn(blobs):
     X, _ = blobs
     ours = taugraph.knn_graph(X, 9)
     theirs = kneighbors_graph(X, 9, mode="distance")
@@ -34,7 +34,7 @@ def test_scales(blobs):
     assert np.allclose(taugraph.local_scales(knn, 4, kind="mean", floor=0), ordered[:, :4].mean(axis=1))
     uneven = knn.tolil()
     uneven[0] = 0
-    with pytest.raises(ValueError, match="as many neighbours"):
+    with pytest.raises(ValueError, match="as many neighbors"):
         taugraph.local_scales(uneven.tocsr())
 
 

@@ -108,7 +108,7 @@ pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Datas
     }
 }
 
-/// A sparse matrix has no named columns, except that labelled rows have their `label`.
+/// A sparse matrix has no named columns, except that labeled rows have their `label`.
 fn refuse_column_flags(name: &str, input: &InputSettings, has_labels: bool) -> Outcome<()> {
     let flags = [
         ("--label-column", input.label_column.is_some() && !has_labels),
@@ -200,10 +200,10 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
 
 /// The first names of many.
 pub fn some_of(names: &[String]) -> String {
-    const MOST: usize = 12;
-    let mut text = names.iter().take(MOST).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST {
-        text += &format!(" and {} more", names.len() - MOST);
+    const MAX: usize = 12;
+    let mut text = names.iter().take(MAX).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX {
+        text += &format!(" and {} more", names.len() - MAX);
     }
     text
 }
@@ -362,7 +362,7 @@ pub fn sparse_points(matrix: SparseMatrix, name: &str) -> Outcome<SparsePoints> 
     })
 }
 
-/// The entries of each row as its neighbours, nearest first; as many as the shortest row has.
+/// The entries of each row as its neighbors, nearest first; as many as the shortest row has.
 fn nearest_entries(matrix: &SparseMatrix, name: &str) -> Outcome<NeighborGraph> {
     let n = matrix.n_rows;
     let mut rows: Vec<Vec<(f64, u32)>> = vec![Vec::new(); n];

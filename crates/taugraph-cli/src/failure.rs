@@ -79,7 +79,7 @@ impl From<taugraph_lab::datasets::Error> for Failure {
         match error {
             Error::Unknown { .. } | Error::BadOrigin { .. } => Failure::Usage(message),
             Error::Write { .. } | Error::NoFolder | Error::Busy { .. } => Failure::Output(message),
-            Error::Cancelled => Failure::Paused(message),
+            Error::Canceled => Failure::Paused(message),
             _ => Failure::Input(message),
         }
     }
@@ -89,7 +89,7 @@ impl From<taugraph_lab::data::Error> for Failure {
     fn from(error: taugraph_lab::data::Error) -> Self {
         use taugraph_lab::data::Error;
         match error {
-            Error::Library(taugraph::error::Error::Cancelled) => Failure::Paused(
+            Error::Library(taugraph::error::Error::Canceled) => Failure::Paused(
                 "interrupted; what was measured is kept, the same command goes on from there".into(),
             ),
             Error::Library(error) => error.into(),
@@ -107,7 +107,7 @@ impl From<taugraph::error::Error> for Failure {
         match error {
             Error::Parameter { .. } => Failure::Usage(message),
             Error::Memory { .. } => Failure::Memory(message),
-            Error::Cancelled => Failure::Interrupted,
+            Error::Canceled => Failure::Interrupted,
             Error::Scratch { .. } => Failure::Output(message),
             Error::EigenNotConverged { .. }
             | Error::SolveNotConverged { .. }
@@ -120,7 +120,7 @@ impl From<taugraph::error::Error> for Failure {
                 "{message}: --neighbors, --pool, --scale-neighbors {}",
                 distinct.saturating_sub(1)
             )),
-            // More clusters than points, or fewer than pieces: the number that was asked for is wrong.
+            // More clusters than points, or fewer than components: the number that was asked for is wrong.
             Error::TooManyClusters { .. } | Error::FewerClustersThanComponents { .. } => {
                 Failure::Usage(message)
             }

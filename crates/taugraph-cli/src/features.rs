@@ -68,7 +68,7 @@ impl Features {
                     let (stage, needed) = peak(n, d, true);
                     if needed > available {
                         let advice =
-                            "that is with the features on disk; take fewer rows or fewer neighbours".into();
+                            "that is with the features on disk; take fewer rows or fewer neighbors".into();
                         return Err(LibraryError::Memory { stage, needed, available, advice }.into());
                     }
                     true
@@ -116,7 +116,7 @@ fn peak_of_graph(n: usize, d: usize, settings: &Settings, on_disk: bool) -> (&'s
 pub fn prepared_row(d: usize, settings: &Settings, on_disk: bool) -> RowSize {
     match settings.preparation().pca {
         Some(components) => RowSize::Columns(components.min(d)),
-        None if on_disk => RowSize::Outside(d),
+        None if on_disk => RowSize::OutOfCore(d),
         None => RowSize::Columns(d),
     }
 }

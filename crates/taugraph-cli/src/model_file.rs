@@ -107,7 +107,7 @@ mod tests {
     use taugraph::params::{CandidatePairs, GraphParams, Preset};
     use taugraph::points::{PreparationParams, prepare};
     use taugraph::progress::Run;
-    use taugraph::propagate::{Examples, PropagateParams, propagate};
+    use taugraph::propagate::{LabeledNodes, PropagateParams, propagate};
     use taugraph::quantile::{Estimator, Neighborhood};
     use taugraph::robust::robust_graph;
     use taugraph::scale::FirstScale;
@@ -130,7 +130,7 @@ mod tests {
         let cluster = ClusterParams::exactly(2);
         let clustering = spectral_clustering(&robust.graph, &cluster, &run).unwrap();
         let labels = (0..10).map(|node| [Some(0), None, Some(1)][node % 3]).collect();
-        let examples = Examples::new(labels, 2).unwrap();
+        let examples = LabeledNodes::new(labels, 2).unwrap();
         let spread = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
         let model = Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap();
         let model = model.with_clusters(&robust, &clustering, &cluster).unwrap();

@@ -31,7 +31,7 @@ pub fn listen_for_interrupts() {
             end();
         });
     };
-    // Where signals cannot be caught the system's own behaviour has to do.
+    // Where signals cannot be caught the system's own behavior has to do.
     let _ = ctrlc::set_handler(handler);
 }
 
@@ -135,7 +135,7 @@ impl Progress for Terminal {
         }
     }
 
-    fn cancelled(&self) -> bool {
+    fn canceled(&self) -> bool {
         INTERRUPTED.load(Ordering::Relaxed)
     }
 }

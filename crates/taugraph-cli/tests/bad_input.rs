@@ -66,7 +66,7 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "cluster ten.csv",
             2,
-            "15 neighbours of each point were asked for, but there are only 10 distinct points; ask for at most 9: --neighbors, --pool",
+            "15 neighbors of each point were asked for, but there are only 10 distinct points; ask for at most 9: --neighbors, --pool",
         ),
         ("cluster ten.csv -k 9 --pool 9 -c 11", 2, "11 clusters were asked for, but only 10 points"),
         ("cluster ten.csv -k 9 --pool 9 -c 0", 2, "clusters = 0: must be at least 1"),
@@ -210,7 +210,7 @@ fn nothing_is_written_of_a_run_that_cannot_finish() {
     for (line, expected) in [
         ("cluster graph.npz --output x.csv --scales y.csv", "a given graph has no local scales"),
         (
-            "cluster graph.npz --output x.csv --pieces separately --embedding y.csv",
+            "cluster graph.npz --output x.csv --components separately --embedding y.csv",
             "have no common embedding",
         ),
     ] {

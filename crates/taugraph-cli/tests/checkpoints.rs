@@ -36,7 +36,7 @@ fn killed_after_every_number_of_stages() {
         folder.ok(&line);
         assert_eq!(folder.read(&format!("killed-{n_stages}.csv")), folder.read("whole.csv"));
     }
-    // Neighbours, quantiles, graph, embedding, clusters and three draws.
+    // Neighbors, quantiles, graph, embedding, clusters and three draws.
     assert_eq!(stages(&folder, "work-1"), 8);
 }
 

@@ -293,7 +293,7 @@ fn quiet_is_quiet_and_stdout_is_data() {
     let json = folder.run("cluster spirals.csv --drop label --json -");
     let value: serde_json::Value = serde_json::from_str(&json.out()).unwrap();
     assert_eq!(value["labels"].as_array().unwrap().len(), 300);
-    // Not a terminal: no bars, no colour.
+    // Not a terminal: no bars, no color.
     assert!(!json.err().contains('\u{1b}'), "{:?}", json.err());
 }
 

@@ -55,7 +55,7 @@ fn two_labels_are_enough_for_two_moons() {
 }
 
 #[test]
-fn pieces_of_a_graph_without_a_label_stay_without() {
+fn components_of_a_graph_without_a_label_stay_without() {
     let folder = moons();
     folder.ok("graph few.csv --drop truth,known,id --link-components no --output graph.npz");
     folder.write("labels.csv", "row,label\n1,a\n2,b\n");

@@ -238,7 +238,7 @@ fn bad_sparse_input_is_refused() {
         ("cluster news.mtx --input graph", 3, "news.mtx has 240 rows and 200 columns"),
         ("cluster news.mtx --input distances", 3, "news.mtx has 240 rows and 200 columns"),
         ("cluster news.mtx --metric manhattan", 2, "metric = manhattan: is not there for sparse points"),
-        ("cluster news.mtx --pca 5", 2, "pca = 5: principal components need centred columns"),
+        ("cluster news.mtx --pca 5", 2, "pca = 5: principal components need centered columns"),
         (
             "cluster news.mtx --standardize zscore",
             2,

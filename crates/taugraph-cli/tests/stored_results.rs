@@ -8,9 +8,8 @@ const STORED: &str = include_str!("stored-results.txt");
 
 /// FNV-1a (Fowler, Noll, Vo).
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
-    })
+    text.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
 /// A cell with its number rounded, where that is asked for.

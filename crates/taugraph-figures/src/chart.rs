@@ -20,7 +20,7 @@ pub struct Curves {
     pub x_label: String,
     /// Beside the axis.
     pub y_label: String,
-    /// The curves, in the order of their colours.
+    /// The curves, in the order of their colors.
     pub curves: Vec<Curve>,
     /// Lowest and highest value on the vertical axis.
     pub y_range: (f64, f64),
@@ -43,7 +43,7 @@ pub struct Bars {
     pub title: String,
     /// Beside the axis.
     pub y_label: String,
-    /// Names of the bars of a group, in the order of their colours.
+    /// Names of the bars of a group, in the order of their colors.
     pub series: Vec<String>,
     /// Each group's name and bars.
     pub groups: Vec<(String, Vec<Level>)>,

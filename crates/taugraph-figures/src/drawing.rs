@@ -11,7 +11,7 @@ pub enum Anchor {
     End,
 }
 
-/// Colours are `#rrggbb`.
+/// Colors are `#rrggbb`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     Circle { at: Place, radius: f64, fill: String },

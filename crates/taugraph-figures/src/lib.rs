@@ -1,4 +1,4 @@
-//! Figures: panels alone or side by side, as SVG and PNG. Colours that colour-blind people can tell apart, a font of our own.
+//! Figures: panels alone or side by side, as SVG and PNG. Colors that color-blind people can tell apart, a font of our own.
 
 mod drawing;
 mod palette;

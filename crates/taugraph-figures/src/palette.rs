@@ -1,4 +1,4 @@
-//! Colours that colour-blind people can tell apart (Okabe and Ito 2008; a part of viridis).
+//! Colors that color-blind people can tell apart (Okabe and Ito 2008; a part of viridis).
 
 /// Text and axes.
 pub const INK: &str = "#222222";
@@ -7,14 +7,14 @@ pub const EDGE: &str = "#56606b";
 /// Points that are not the subject.
 pub const ABSENT: &str = "#b8bec5";
 
-/// Eight colours, the same lighter, and the same darker.
+/// Eight colors, the same lighter, and the same darker.
 const CLASSES: [&str; 24] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#5e3c99", "#80b8d8",
     "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#ae9ecc", "#003f62", "#7e5700",
     "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#342154",
 ];
 
-/// The colour of a class or cluster; they repeat after 24.
+/// The color of a class or cluster; they repeat after 24.
 pub fn class_color(class: u32) -> &'static str {
     CLASSES[class as usize % CLASSES.len()]
 }

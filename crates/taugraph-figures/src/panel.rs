@@ -47,15 +47,15 @@ impl PlaneMap {
     }
 }
 
-/// Points, coloured one by one, above edges, coloured by their probability or alike.
+/// Points, colored one by one, above edges, colored by their probability or alike.
 pub struct GraphPanel<'a> {
     /// Above the panel.
     pub title: String,
     /// Where the points are.
     pub map: &'a PlaneMap,
-    /// Ends and, for the colour, probability of each edge.
+    /// Ends and, for the color, probability of each edge.
     pub edges: Vec<(u32, u32, Option<f64>)>,
-    /// Colour of each point.
+    /// Color of each point.
     pub colors: Vec<&'a str>,
     /// Radius of the points.
     pub radius: f64,

@@ -5,7 +5,7 @@ use ttf_parser::{Face, OutlineBuilder};
 
 use crate::drawing::{Anchor, Drawing, Place, Shape};
 
-/// The letters of the figures; see the licence beside it.
+/// The letters of the figures; see the license beside it.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 /// Pixels for each unit of the drawing.
@@ -44,9 +44,9 @@ fn scaled((x, y): Place) -> (f32, f32) {
     ((x * SCALE) as f32, (y * SCALE) as f32)
 }
 
-/// A colour written as `#rrggbb`.
+/// A color written as `#rrggbb`.
 fn paint(color: &str, opacity: f64) -> Paint<'static> {
-    let channel = |at: usize| u8::from_str_radix(&color[at..at + 2], 16).expect("colours are #rrggbb");
+    let channel = |at: usize| u8::from_str_radix(&color[at..at + 2], 16).expect("colors are #rrggbb");
     let mut paint = Paint { anti_alias: true, ..Paint::default() };
     paint.set_color_rgba8(channel(1), channel(3), channel(5), (255.0 * opacity).round() as u8);
     paint
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_have_their_colours() {
+    fn shapes_have_their_colors() {
         let mut drawing = Drawing::new(20.0, 10.0);
         drawing.circle((5.0, 5.0), 4.0, "#0072b2");
         drawing.line((10.0, 5.0), (20.0, 5.0), "#d55e00", 6.0, 1.0);

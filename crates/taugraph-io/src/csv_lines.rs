@@ -6,8 +6,8 @@ use crate::csv_table::{number, text};
 use crate::error::{Error, Place, Result, shortened};
 use crate::table::{Cells, Role, Table};
 
-/// Bytes of a piece, about.
-const PIECE: usize = 1 << 19;
+/// Bytes of a chunk, about.
+const CHUNK: usize = 1 << 19;
 
 /// What each column is read for.
 pub(crate) struct Layout {
@@ -30,9 +30,9 @@ impl Layout {
     }
 }
 
-/// What a piece holds; lines are counted from its beginning.
+/// What a chunk holds; lines are counted from its beginning.
 #[derive(Default)]
-pub(crate) struct Piece {
+pub(crate) struct Chunk {
     values: Vec<f64>,
     texts: Vec<Vec<String>>,
     n_rows: usize,
@@ -49,8 +49,8 @@ enum LineError {
 }
 
 /// Parses whole lines; `None` if a line is not a row, because there are quotes.
-pub(crate) fn parse_lines(block: &[u8], layout: &Layout) -> Option<Vec<Piece>> {
-    cut(block).into_par_iter().map(|piece| lines_are_rows(piece).then(|| parse(piece, layout))).collect()
+pub(crate) fn parse_lines(block: &[u8], layout: &Layout) -> Option<Vec<Chunk>> {
+    cut(block).into_par_iter().map(|chunk| lines_are_rows(chunk).then(|| parse(chunk, layout))).collect()
 }
 
 /// Whether each line is a row: no quotes, and no carriage return that ends a line by itself.
@@ -61,77 +61,77 @@ fn lines_are_rows(lines: &[u8]) -> bool {
 
 /// Appends what was parsed to the table; gives the number of lines up to here.
 pub(crate) fn append_lines(
-    pieces: Vec<Piece>,
+    chunks: Vec<Chunk>,
     layout: &Layout,
     lines_before: u64,
     table: &mut Table,
 ) -> Result<u64> {
     let mut line = lines_before;
-    for piece in pieces {
-        for (column, within, cell) in piece.not_numbers {
+    for chunk in chunks {
+        for (column, within, cell) in chunk.not_numbers {
             let cells = &mut table.columns[column].cells;
             if let Cells::Numbers(_) = cells {
                 *cells = Cells::NotNumbers(Place::Line(line + within), cell);
             }
         }
-        if let Some((within, error)) = piece.error {
+        if let Some((within, error)) = chunk.error {
             let (name, line, expected) = (layout.name.clone(), line + within, layout.roles.len());
             return Err(match error {
                 LineError::Ragged(found) => Error::Ragged { name, line, found, expected },
                 LineError::NotUtf8 => Error::NotUtf8 { name, place: Place::Line(line) },
             });
         }
-        table.values.extend(piece.values);
-        let mut texts = piece.texts.into_iter();
+        table.values.extend(chunk.values);
+        let mut texts = chunk.texts.into_iter();
         for column in &mut table.columns {
             if let Cells::Texts(all) = &mut column.cells {
                 all.extend(texts.next().expect("a list for each column of text"));
             }
         }
-        if piece.n_rows as u64 != piece.n_lines {
+        if chunk.n_rows as u64 != chunk.n_lines {
             // Empty lines: rows are no longer numbered as lines.
             table.header_lines = None;
         }
-        table.n_rows += piece.n_rows;
-        line += piece.n_lines;
+        table.n_rows += chunk.n_rows;
+        line += chunk.n_lines;
     }
     Ok(line)
 }
 
-/// Pieces of whole lines.
+/// Chunks of whole lines.
 fn cut(mut block: &[u8]) -> Vec<&[u8]> {
-    let mut pieces = Vec::with_capacity(block.len() / PIECE + 1);
-    while block.len() > PIECE {
-        let Some(more) = memchr::memchr(b'\n', &block[PIECE..]) else { break };
-        let (piece, rest) = block.split_at(PIECE + more + 1);
-        pieces.push(piece);
+    let mut chunks = Vec::with_capacity(block.len() / CHUNK + 1);
+    while block.len() > CHUNK {
+        let Some(more) = memchr::memchr(b'\n', &block[CHUNK..]) else { break };
+        let (chunk, rest) = block.split_at(CHUNK + more + 1);
+        chunks.push(chunk);
         block = rest;
     }
-    pieces.push(block);
-    pieces
+    chunks.push(block);
+    chunks
 }
 
-fn parse(bytes: &[u8], layout: &Layout) -> Piece {
-    let mut piece = Piece { texts: vec![Vec::new(); layout.n_texts], ..Piece::default() };
+fn parse(bytes: &[u8], layout: &Layout) -> Chunk {
+    let mut chunk = Chunk { texts: vec![Vec::new(); layout.n_texts], ..Chunk::default() };
     let mut begin = 0;
-    while begin < bytes.len() && piece.error.is_none() {
+    while begin < bytes.len() && chunk.error.is_none() {
         let end = memchr::memchr(b'\n', &bytes[begin..]).map_or(bytes.len(), |length| begin + length);
-        piece.n_lines += 1;
+        chunk.n_lines += 1;
         let line = &bytes[begin..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !line.is_empty() {
-            parse_line(line, layout, &mut piece);
+            parse_line(line, layout, &mut chunk);
         }
         begin = end + 1;
     }
-    piece
+    chunk
 }
 
-fn parse_line(line: &[u8], layout: &Layout, piece: &mut Piece) {
+fn parse_line(line: &[u8], layout: &Layout, chunk: &mut Chunk) {
     let (mut rest, mut text_column) = (Some(line), 0);
     for (column, role) in layout.roles.iter().enumerate() {
         let Some(bytes) = rest else {
-            piece.error = Some((piece.n_lines, LineError::Ragged(column)));
+            chunk.error = Some((chunk.n_lines, LineError::Ragged(column)));
             return;
         };
         // A number that ends where its cell ends needs no search for the delimiter.
@@ -139,7 +139,7 @@ fn parse_line(line: &[u8], layout: &Layout, piece: &mut Piece) {
             && let Ok((value, length)) = fast_float2::parse_partial::<f64, _>(bytes)
             && bytes.get(length).is_none_or(|&next| next == layout.delimiter)
         {
-            piece.values.push(value);
+            chunk.values.push(value);
             rest = bytes.get(length + 1..);
             continue;
         }
@@ -151,17 +151,17 @@ fn parse_line(line: &[u8], layout: &Layout, piece: &mut Piece) {
         let cell = cell.trim_ascii();
         match role {
             Role::Skip => {}
-            Role::Number => piece.values.push(number(cell).unwrap_or_else(|| {
-                if !piece.not_numbers.iter().any(|(known, _, _)| *known == column) {
-                    piece.not_numbers.push((column, piece.n_lines, shortened(cell)));
+            Role::Number => chunk.values.push(number(cell).unwrap_or_else(|| {
+                if !chunk.not_numbers.iter().any(|(known, _, _)| *known == column) {
+                    chunk.not_numbers.push((column, chunk.n_lines, shortened(cell)));
                 }
                 f64::NAN
             })),
             Role::Text => {
-                match text(&layout.name, cell, piece.n_lines) {
-                    Ok(text) => piece.texts[text_column].push(text),
+                match text(&layout.name, cell, chunk.n_lines) {
+                    Ok(text) => chunk.texts[text_column].push(text),
                     Err(_) => {
-                        piece.error = Some((piece.n_lines, LineError::NotUtf8));
+                        chunk.error = Some((chunk.n_lines, LineError::NotUtf8));
                         return;
                     }
                 }
@@ -171,8 +171,8 @@ fn parse_line(line: &[u8], layout: &Layout, piece: &mut Piece) {
     }
     if let Some(bytes) = rest {
         let more = 1 + memchr::memchr_iter(layout.delimiter, bytes).count();
-        piece.error = Some((piece.n_lines, LineError::Ragged(layout.roles.len() + more)));
+        chunk.error = Some((chunk.n_lines, LineError::Ragged(layout.roles.len() + more)));
         return;
     }
-    piece.n_rows += 1;
+    chunk.n_rows += 1;
 }

@@ -1,17 +1,17 @@
 //! Tables from delimited text.
 //!
-//! Blocks without quotes, which is nearly all text of numbers, are cut into pieces at line ends and parsed in parallel
+//! Blocks without quotes, which is nearly all text of numbers, are cut into chunks at line ends and parsed in parallel
 //! ([`crate::csv_lines`]). From the first quote on the csv crate takes over, for which a line is not always a row.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
-use crate::csv_lines::{Layout, Piece, append_lines, parse_lines};
+use crate::csv_lines::{Chunk, Layout, append_lines, parse_lines};
 use crate::delimiter::{self, Squeezed};
 use crate::error::{Error, Place, Result, shortened};
 use crate::source::unreadable;
-use crate::table::{Cells, Header, MOST_COLUMNS, ReadOptions, Table, check_names, numbered_names};
+use crate::table::{Cells, Header, MAX_COLUMNS, ReadOptions, Table, check_names, numbered_names};
 
 /// Bytes looked at to find the delimiter.
 const START: usize = 1 << 16;
@@ -86,9 +86,9 @@ impl Start {
             return Err(Error::Empty { name: name.to_string() });
         }
         let n_columns = first.len();
-        if n_columns > MOST_COLUMNS {
+        if n_columns > MAX_COLUMNS {
             let name = name.to_string();
-            return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+            return Err(Error::TooManyColumns { name, found: n_columns, most: MAX_COLUMNS });
         }
         let is_header = match options.header {
             Header::Yes => true,
@@ -190,7 +190,7 @@ impl Rows {
             // While the lines are parsed, those before are appended and the next ones read.
             next.clear();
             next.extend_from_slice(&bytes[end..]);
-            let (pieces, others) = rayon::join(
+            let (chunks, others) = rayon::join(
                 || parse_lines(&bytes[..end], &layout),
                 || {
                     self.append_lines(std::mem::take(&mut parsed), &layout)?;
@@ -198,20 +198,20 @@ impl Rows {
                 },
             );
             is_whole = others?;
-            let Some(pieces) = pieces else {
+            let Some(chunks) = chunks else {
                 bytes.truncate(end);
                 bytes.append(&mut next);
                 return Ok(bytes);
             };
-            parsed = pieces;
+            parsed = chunks;
             std::mem::swap(&mut bytes, &mut next);
         }
         self.append_lines(parsed, &layout)?;
         Ok(bytes)
     }
 
-    fn append_lines(&mut self, pieces: Vec<Piece>, layout: &Layout) -> Result<()> {
-        self.lines_before = append_lines(pieces, layout, self.lines_before, &mut self.table)?;
+    fn append_lines(&mut self, chunks: Vec<Chunk>, layout: &Layout) -> Result<()> {
+        self.lines_before = append_lines(chunks, layout, self.lines_before, &mut self.table)?;
         Ok(())
     }
 

@@ -222,10 +222,10 @@ impl Error {
 
 /// The first characters of a cell, for a message; control characters made visible.
 pub(crate) fn shortened(cell: &[u8]) -> String {
-    const MOST: usize = 40;
-    let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MOST)]);
-    let mut visible: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
-    if text.chars().count() > MOST || cell.len() > 4 * MOST {
+    const MAX: usize = 40;
+    let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX)]);
+    let mut visible: String = text.chars().take(MAX).flat_map(char::escape_debug).collect();
+    if text.chars().count() > MAX || cell.len() > 4 * MAX {
         visible.push('…');
     }
     visible

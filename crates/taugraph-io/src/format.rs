@@ -16,7 +16,7 @@ use crate::source::{Source, open_file};
 use crate::sparse::{LabeledMatrix, SparseMatrix};
 use crate::svmlight::{is_svmlight, read_svmlight};
 use crate::table::{
-    Cells, MOST_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
+    Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
 };
 use crate::tensors::begins_like_tensors;
 
@@ -108,9 +108,9 @@ pub(crate) fn table_shape(shape: &[usize], name: &str) -> Result<(usize, usize)>
     if n_rows == 0 || n_columns == 0 {
         return Err(Error::Empty { name: name.to_string() });
     }
-    if n_columns > MOST_COLUMNS {
+    if n_columns > MAX_COLUMNS {
         let name = name.to_string();
-        return Err(Error::TooManyColumns { name, found: n_columns, most: MOST_COLUMNS });
+        return Err(Error::TooManyColumns { name, found: n_columns, most: MAX_COLUMNS });
     }
     Ok((n_rows, n_columns))
 }

@@ -11,7 +11,7 @@ use crate::npy::{Array, read_npy, read_numbers, read_text, write_header};
 use crate::sparse::{SparseMatrix, check_shape};
 
 /// More arrays than anybody keeps in one archive.
-const MOST_ARRAYS: usize = 10_000;
+const MAX_ARRAYS: usize = 10_000;
 
 fn malformed(name: &str, problem: impl Into<String>) -> Error {
     Error::Malformed { name: name.to_string(), format: "NPZ", problem: problem.into() }
@@ -33,7 +33,7 @@ pub(crate) struct Archive<R> {
 impl<R: Read + Seek> Archive<R> {
     pub fn open(source: R, name: &str) -> Result<Self> {
         let zip = ZipArchive::new(source).map_err(|error| of_zip(name, error))?;
-        if zip.len() > MOST_ARRAYS {
+        if zip.len() > MAX_ARRAYS {
             return Err(malformed(name, format!("it holds {} files", zip.len())));
         }
         Ok(Self { zip, name: name.to_string() })

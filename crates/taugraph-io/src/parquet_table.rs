@@ -14,7 +14,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use crate::error::{Error, Place, Result};
-use crate::table::{Cells, MOST_COLUMNS, NewCells, NewTable, ReadOptions, Table, check_names};
+use crate::table::{Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Table, check_names};
 
 /// Values read at once.
 const BLOCK: usize = 1 << 16;
@@ -77,8 +77,8 @@ fn open<R: ChunkReader + 'static>(
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let found = schema.root_schema().get_fields().len();
-    if found > MOST_COLUMNS {
-        return Err(Error::TooManyColumns { name: name.to_string(), found, most: MOST_COLUMNS });
+    if found > MAX_COLUMNS {
+        return Err(Error::TooManyColumns { name: name.to_string(), found, most: MAX_COLUMNS });
     }
     let fields = fields(schema);
     let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();

@@ -1,4 +1,4 @@
-//! Labelled sparse rows as text, `label column:value column:value …`, as SVMlight, LIBSVM and scikit-learn write them.
+//! Labeled sparse rows as text, `label column:value column:value …`, as SVMlight, LIBSVM and scikit-learn write them.
 
 use std::io::BufRead;
 
@@ -7,7 +7,7 @@ use crate::source::unreadable;
 use crate::sparse::{LabeledMatrix, SparseMatrix};
 
 /// The largest column that a file may name.
-const MOST: u64 = u32::MAX as u64 - 2;
+const MAX: u64 = u32::MAX as u64 - 2;
 
 /// Lines looked at to tell the format.
 const LINES: usize = 16;
@@ -43,7 +43,7 @@ pub(crate) fn is_svmlight(start: &[u8]) -> bool {
     has_pair
 }
 
-/// Reads labelled sparse rows. Columns count from 1, or from 0 if the file has a column 0; within a row they ascend, each
+/// Reads labeled sparse rows. Columns count from 1, or from 0 if the file has a column 0; within a row they ascend, each
 /// occurs once. `qid:` is left out. `name` is for messages.
 pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatrix> {
     let mut labels = Vec::new();
@@ -68,7 +68,7 @@ pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatr
     if labels.is_empty() {
         return Err(Error::Empty { name: name.to_string() });
     }
-    if labels.len() as u64 > MOST {
+    if labels.len() as u64 > MAX {
         return Err(malformed(name, number, "there are more rows than 32-bit ids can name"));
     }
     // Column 0 is the first one if it occurs, and otherwise column 1 is.
@@ -97,9 +97,9 @@ fn read_line(
         let Some((column, value)) = pair(word) else {
             return Err(format!("'{}' is not a pair column:value", shortened(word)));
         };
-        if column > MOST {
+        if column > MAX {
             let advice = "hash the columns to fewer ones";
-            return Err(format!("column {column} is beyond the last one possible, {MOST}; {advice}"));
+            return Err(format!("column {column} is beyond the last one possible, {MAX}; {advice}"));
         }
         if !value.is_finite() {
             return Err(format!(

@@ -3,7 +3,7 @@
 use crate::error::{Error, Place, Result};
 
 /// Most columns that a table may have.
-pub(crate) const MOST_COLUMNS: usize = 1_000_000;
+pub(crate) const MAX_COLUMNS: usize = 1_000_000;
 
 /// What a column is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::progress::Run;
 use taugraph::propagate::{Evaluation, PropagateParams, Rule, Trials, evaluate};
-use taugraph::quantile::{Certain, Community, Estimator, Neighborhood, Overlap, Together};
+use taugraph::quantile::{Community, Constant, Estimator, Neighborhood, Overlap, Product};
 use taugraph::robust::{RobustGraph, robust_graph};
 
 use crate::data::{Error, LABEL_SETS, LabeledSet, OTHER_SETS, missing_sets, synthetic_sets};
@@ -39,7 +39,7 @@ fn graphs() -> Vec<Graph> {
         Graph { name: "local scaling", params: Preset::LocalScaling.params() },
         Graph {
             name: "10-NN, linked",
-            params: GraphParams { candidates: ten, ..Preset::CertainControl.params() },
+            params: GraphParams { candidates: ten, ..Preset::ConstantControl.params() },
         },
         Graph { name: "robust", params: Preset::Robust.params() },
     ]
@@ -50,21 +50,21 @@ fn persistences() -> Vec<Graph> {
     let neighborhood = || Estimator::Neighborhood(Neighborhood::default());
     let overlap = || Estimator::Overlap(Overlap::default());
     let community = || Estimator::Community(Community::default());
-    let together = |parts: Vec<Estimator>| Estimator::Together(Together(parts));
+    let together = |parts: Vec<Estimator>| Estimator::Product(Product(parts));
     let graph = |name, estimator: Estimator, power: f64| {
         let final_affinity = FinalAffinity::Weighted { power, floor: 1e-6 };
         Graph { name, params: GraphParams { estimator, final_affinity, ..Preset::Robust.params() } }
     };
     vec![
-        graph("plain", Estimator::Certain(Certain), 1.0),
-        graph("neighbourhood²", neighborhood(), 2.0),
-        graph("neighbourhood³", neighborhood(), 3.0),
+        graph("plain", Estimator::Constant(Constant), 1.0),
+        graph("neighborhood²", neighborhood(), 2.0),
+        graph("neighborhood³", neighborhood(), 3.0),
         graph("overlap²", overlap(), 2.0),
         graph("overlap⁴", overlap(), 4.0),
         graph("community³", community(), 3.0),
-        graph("(neighbourhood · overlap)²", together(vec![neighborhood(), overlap()]), 2.0),
-        graph("(neighbourhood · community)²", together(vec![neighborhood(), community()]), 2.0),
-        graph("(neighbourhood · community)³", together(vec![neighborhood(), community()]), 3.0),
+        graph("(neighborhood · overlap)²", together(vec![neighborhood(), overlap()]), 2.0),
+        graph("(neighborhood · community)²", together(vec![neighborhood(), community()]), 2.0),
+        graph("(neighborhood · community)³", together(vec![neighborhood(), community()]), 3.0),
         graph("(overlap · community)²", together(vec![overlap(), community()]), 2.0),
         graph("(all three)²", together(vec![neighborhood(), overlap(), community()]), 2.0),
     ]
@@ -72,7 +72,7 @@ fn persistences() -> Vec<Graph> {
 
 fn build(set: &LabeledSet, graph: &Graph) -> Result<RobustGraph, Error> {
     let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
-    // Small sets have fewer neighbours than an estimator may ask for.
+    // Small sets have fewer neighbors than an estimator may ask for.
     let mut params = graph.params.clone();
     let most = set.points.len() - 1;
     limit_pools(&mut params.estimator, most);
@@ -83,7 +83,7 @@ fn limit_pools(estimator: &mut Estimator, most: usize) {
     match estimator {
         Estimator::Overlap(overlap) => overlap.pool = overlap.pool.min(most),
         Estimator::Neighborhood(neighborhood) => neighborhood.pool = neighborhood.pool.min(most),
-        Estimator::Together(together) => together.0.iter_mut().for_each(|part| limit_pools(part, most)),
+        Estimator::Product(together) => together.0.iter_mut().for_each(|part| limit_pools(part, most)),
         _ => {}
     }
 }
@@ -112,7 +112,7 @@ fn print_rules() -> Result<(), Error> {
          example of each class, {TRIALS} draws, the same for every rule and graph (seed 0); examples do not count, rows \
          without a label count as wrong. Cells: accuracy / balanced accuracy in percent, means over the draws; ± is the \
          deviation of the balanced accuracy of harmonic functions over the draws. `local scaling`: all pairs. \
-         `10-NN, linked`: 10 nearest neighbours, locally scaled, pieces joined weakly.\n"
+         `10-NN, linked`: 10 nearest neighbors, locally scaled, components joined weakly.\n"
     );
     let names = RULES.map(|rule| rule.0).join(" | ");
     println!("| set | graph | {names} | ± | largest class |");

@@ -15,7 +15,7 @@ use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::Standardize;
 use taugraph::progress::{Progress, Run};
-use taugraph::quantile::{AutoEncoder, Certain, Estimator, Factorization, Taus, TrainingPairs};
+use taugraph::quantile::{AutoEncoder, Constant, Estimator, Factorization, Taus, TrainingPairs};
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, first_scales};
 
@@ -36,7 +36,7 @@ const TRAINED_TWICE: u64 = 2;
 const LARGE: usize = 1500;
 /// Points of the sets whose epochs are timed, and beyond which all pairs are not.
 const TIMED: [usize; 6] = [500, 1000, 2000, 4000, 16_000, 64_000];
-const MOST_WITH_ALL_PAIRS: usize = 4000;
+const MAX_WITH_ALL_PAIRS: usize = 4000;
 const TIMED_EPOCHS: usize = 10;
 
 const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
@@ -52,7 +52,7 @@ fn factorization(pairs: TrainingPairs) -> Estimator {
 /// The control, then each model on all pairs and on sampled ones.
 fn estimators() -> [Estimator; 5] {
     [
-        Estimator::Certain(Certain),
+        Estimator::Constant(Constant),
         auto_encoder(TrainingPairs::All),
         auto_encoder(SAMPLED),
         factorization(TrainingPairs::All),
@@ -72,7 +72,7 @@ fn make(set: &LabeledSet, estimator: Estimator, seed: u64) -> Result<Made, Error
     let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
     let candidates = CandidatePairs::Neighbors { k: CANDIDATES, symmetrize: Symmetrize::Union };
     let params =
-        GraphParams { candidates, estimator, threshold: THRESHOLD, ..Preset::CertainControl.params() };
+        GraphParams { candidates, estimator, threshold: THRESHOLD, ..Preset::ConstantControl.params() };
     let robust = robust_graph(&space, &params.check()?, &run)?;
     let clusters = ClusterParams::exactly(set.labels.n_classes());
     let found = spectral_clustering(&robust.graph, &clusters, &run)?;
@@ -161,7 +161,7 @@ pub fn print() -> Result<(), Error> {
 fn print_quality(rows: &[Row]) -> Result<(), Error> {
     println!(
         "NMI of spectral clustering with the true number of clusters, means ± deviations over the seeds from 0 on. The same {CANDIDATES} \
-         nearest neighbours are the candidates of every column; parameters of the preset `robust` but for the estimator \
+         nearest neighbors are the candidates of every column; parameters of the preset `robust` but for the estimator \
          and the threshold {THRESHOLD}. `control`: no quantile step, every candidate is certain. `all`: trained on all pairs, \
          `sampled`: on the candidates and one non-edge for each. `difference`: sampled − all in pairs, one for each seed, mean ± standard \
          error. `correlation`: of the persistences of all edges, sampled with all, mean over the seeds; in brackets what two \
@@ -170,7 +170,7 @@ fn print_quality(rows: &[Row]) -> Result<(), Error> {
     );
     println!(
         "| set | seeds | points | pairs | control | auto-encoder, all | sampled | difference | correlation \
-         | factorisation, all | sampled | difference | correlation |"
+         | factorization, all | sampled | difference | correlation |"
     );
     println!("|---|{}", "---|".repeat(12));
     let mut means: Vec<Vec<f64>> = vec![Vec::new(); estimators().len()];
@@ -211,11 +211,11 @@ fn print_quality(rows: &[Row]) -> Result<(), Error> {
     println!("\n| in pairs, one for each set | difference | wins / ties / losses |\n|---|---|---|");
     for (name, a, b) in [
         ("auto-encoder, sampled − all", 2, 1),
-        ("factorisation, sampled − all", 4, 3),
+        ("factorization, sampled − all", 4, 3),
         ("auto-encoder, all − control", 1, 0),
         ("auto-encoder, sampled − control", 2, 0),
-        ("factorisation, all − control", 3, 0),
-        ("factorisation, sampled − control", 4, 0),
+        ("factorization, all − control", 3, 0),
+        ("factorization, sampled − control", 4, 0),
     ] {
         println!("| {name} | {}", paired(&means[a], &means[b], 3));
     }
@@ -272,11 +272,11 @@ fn spread(values: &[f64]) -> String {
 fn print_times() -> Result<(), Error> {
     println!("\n## Time of an epoch\n");
     println!(
-        "Milliseconds of one thread's computing for one τ: auto-encoder with 32 units and batches of 100 rows, factorisation of rank 20; eight uneven blobs \
+        "Milliseconds of one thread's computing for one τ: auto-encoder with 32 units and batches of 100 rows, factorization of rank 20; eight uneven blobs \
          in 10 dimensions, {CANDIDATES} candidates. Means over the epochs 2 to {TIMED_EPOCHS}.\n"
     );
     println!(
-        "| points | candidates | auto-encoder, all | sampled | factorisation, all | sampled |\n|---|{}",
+        "| points | candidates | auto-encoder, all | sampled | factorization, all | sampled |\n|---|{}",
         "---|".repeat(5)
     );
     for n in TIMED {
@@ -292,7 +292,7 @@ fn print_times() -> Result<(), Error> {
         let mut line = format!("| {n} | {} |", edges.len());
         for model in [timed_auto_encoder, timed_factorization] {
             for pairs in [TrainingPairs::All, SAMPLED] {
-                if pairs == TrainingPairs::All && n > MOST_WITH_ALL_PAIRS {
+                if pairs == TrainingPairs::All && n > MAX_WITH_ALL_PAIRS {
                     line += " – |";
                 } else {
                     let seconds = seconds_of_an_epoch(&similarities, &model(pairs))?;

@@ -42,7 +42,7 @@ fn little(address: Option<&'static str>) -> DatasetInfo {
         features: 2,
         classes: 1,
         contents: "",
-        licence: "",
+        license: "",
         citation: "",
         folder: "little",
         files: vec![file].leak(),
@@ -284,7 +284,7 @@ impl Progress for StopAfter {
         self.1.fetch_add(steps, Ordering::SeqCst);
     }
 
-    fn cancelled(&self) -> bool {
+    fn canceled(&self) -> bool {
         self.1.load(Ordering::SeqCst) >= self.0
     }
 }
@@ -296,7 +296,7 @@ fn a_run_that_is_stopped_can_be_continued() {
     let origin = Origin::Mirror(server.url());
     let stop = StopAfter(40_000, AtomicU64::new(0));
     let stopped = fetch_with(&little(None), &origin, &cache.store, &stop, &QUICK);
-    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    assert!(matches!(stopped, Err(Error::Canceled)), "{stopped:?}");
     let kept = std::fs::metadata(cache.file("little.data.part")).unwrap().len();
     assert!((40_000..text().len() as u64).contains(&kept), "{kept}");
     cache.fetch(&server, &QUICK).unwrap();

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use taugraph::cluster::{ClusterParams, Clustering, spectral_clustering};
 use taugraph::graph::SparseGraph;
 use taugraph::points::Duplicates;
-use taugraph::spectral::{EigenParams, Embedding, EmbeddingRows, LaplacianKind, embed};
+use taugraph::spectral::{EigenParams, Embedding, LaplacianKind, RowNormalization, embed};
 
 use crate::arrays::{CsrInput, graph_of, table};
 use crate::errors::parse;
@@ -45,7 +45,7 @@ impl PyClustering {
         self.clustering.embedding.as_ref().is_none_or(|embedding| embedding.info.confirmed)
     }
 
-    /// Coordinates of each row; `None` if pieces of the graph were clustered one by one.
+    /// Coordinates of each row; `None` if components of the graph were clustered one by one.
     fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let embedding = self.clustering.embedding.as_ref();
         embedding.map(|embedding| coordinates(py, embedding, &self.duplicates)).transpose()
@@ -57,7 +57,7 @@ impl PyClustering {
 pub struct PyEmbedding {
     pub embedding: Embedding,
     pub kind: LaplacianKind,
-    pub rows: EmbeddingRows,
+    pub rows: RowNormalization,
     pub duplicates: Duplicates,
 }
 

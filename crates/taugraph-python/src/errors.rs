@@ -11,7 +11,7 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let variant = shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let exception = raise(py, &format!("{variant}Error"), error.to_string());
     if let Error::TooFewPoints { distinct, .. } = error {
-        // The package asks for fewer neighbours then.
+        // The package asks for fewer neighbors then.
         let _ = exception.value(py).setattr("distinct", distinct);
     }
     exception

@@ -1,4 +1,4 @@
-//! The robust graph of points, distances or neighbours, and what is made from it.
+//! The robust graph of points, distances or neighbors, and what is made from it.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Points, distances or neighbours that are taken as they are.
+    /// Points, distances or neighbors that are taken as they are.
     fn as_it_is(space: Space) -> Self {
         Self { space, rule: None, report: json!({}) }
     }
@@ -106,7 +106,7 @@ impl PyRobustGraph {
         })
     }
 
-    /// From the nearest neighbours of every point, nearest first.
+    /// From the nearest neighbors of every point, nearest first.
     #[staticmethod]
     fn from_neighbors(
         py: Python<'_>,

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use taugraph::graph::SparseGraph;
 use taugraph::points::Duplicates;
-use taugraph::propagate::{Examples, PropagateParams, Propagation, RowLabels, propagate};
+use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, RowLabels, propagate};
 
 use crate::arrays::{CsrInput, graph_of, table, with_gaps};
 use crate::errors::{checked, parse};
@@ -55,9 +55,9 @@ impl PyPropagation {
     ) -> PyResult<Self> {
         let params: PropagateParams = parse(py, "propagate", params)?;
         let given = labels.as_slice()?.iter().map(class_of).collect::<PyResult<Vec<_>>>()?;
-        let (examples, n_conflicts) = checked(py, Examples::of_rows(&given, n_classes, duplicates))?;
+        let (examples, n_conflicts) = checked(py, LabeledNodes::of_rows(&given, n_classes, duplicates))?;
         let propagation = run(py, run_args, |run| propagate(graph, &examples, &params, run))?;
-        let rows = propagation.of_rows(&given, duplicates, params.hold);
+        let rows = propagation.of_rows(&given, duplicates, params.clamping);
         Ok(Self { propagation, rows, n_conflicts, n_classes })
     }
 }

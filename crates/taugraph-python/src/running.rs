@@ -24,7 +24,7 @@ pub struct RunArgs(u64, usize, Option<u64>, Option<Py<PyAny>>);
 /// What the worker says, and what it is told.
 #[derive(Default)]
 struct Watch {
-    cancelled: AtomicBool,
+    canceled: AtomicBool,
     stage: Mutex<(String, Option<u64>)>,
     done: AtomicU64,
 }
@@ -39,8 +39,8 @@ impl Progress for Watch {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
-    fn cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+    fn canceled(&self) -> bool {
+        self.canceled.load(Ordering::Relaxed)
     }
 }
 
@@ -80,7 +80,7 @@ pub fn run<T: Send>(
             while waiting.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 let heard = Python::attach(|py| py.check_signals().and_then(|()| watch.tell(py, listener)));
                 if let Err(error) = heard {
-                    watch.cancelled.store(true, Ordering::Relaxed);
+                    watch.canceled.store(true, Ordering::Relaxed);
                     interrupted.get_or_insert(error);
                 }
             }
@@ -104,9 +104,9 @@ pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResu
 }
 
 /// Pools that are kept for the next call.
-const MOST_POOLS: usize = 4;
+const MAX_POOLS: usize = 4;
 /// Most threads for each core.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Threads of one process, by how many were asked for.
 #[derive(Default)]
@@ -128,12 +128,12 @@ fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
     if let Some(pool) = pools.by_threads.get(&threads) {
         return Ok(pool.clone());
     }
-    if pools.by_threads.len() >= MOST_POOLS {
+    if pools.by_threads.len() >= MAX_POOLS {
         pools.by_threads.clear();
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = ThreadPoolBuilder::new()
-        .num_threads(threads.min(MOST_THREADS * cores))
+        .num_threads(threads.min(MAX_THREADS * cores))
         .thread_name(|thread| format!("taugraph-{thread}"))
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;

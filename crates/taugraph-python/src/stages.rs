@@ -18,7 +18,7 @@ use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::propagate::PropagateParams;
 use taugraph::quantile::{
-    AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Overlap,
+    AutoEncoder, Community, Constant, Estimator, Factorization, Identity, Neighborhood, Overlap,
 };
 use taugraph::robust::conditional_quantiles;
 use taugraph::scale::{FirstScale, first_scales};
@@ -50,7 +50,7 @@ pub fn estimators() -> Vec<(&'static str, String)> {
         ("overlap", Estimator::Overlap(Overlap::default())),
         ("community", Estimator::Community(Community::default())),
         ("identity", Estimator::Identity(Identity)),
-        ("certain", Estimator::Certain(Certain)),
+        ("constant", Estimator::Constant(Constant)),
     ];
     usual.map(|(name, estimator)| (name, serde_json::to_string(&estimator).expect("it is JSON"))).into()
 }
@@ -93,7 +93,7 @@ pub fn defaults() -> (String, String, String) {
 
 type Neighbors<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<f64>>, String);
 
-/// The k nearest neighbours of every point: ids, distances, and how they were found.
+/// The k nearest neighbors of every point: ids, distances, and how they were found.
 #[pyfunction]
 pub fn neighbors<'py>(
     py: Python<'py>,
@@ -114,7 +114,7 @@ pub fn neighbors<'py>(
     Ok((table(py, ids, found.k())?, table(py, distances, found.k())?, info))
 }
 
-/// First local scales from the neighbours of every point.
+/// First local scales from the neighbors of every point.
 #[pyfunction]
 pub fn scales_of_neighbors<'py>(
     py: Python<'py>,

@@ -11,7 +11,7 @@ use taugraph_io::Result;
 use crate::model::{Category, NumberColumn, NumberRole, Report};
 
 /// Columns of the table that get a map of their own.
-const MOST_COLUMNS: usize = 6;
+const MAX_COLUMNS: usize = 6;
 
 /// Writes SVG and PNG of every panel to a folder that exists.
 pub fn write_figures(report: &Report, folder: &Path) -> Result<Vec<PathBuf>> {
@@ -42,7 +42,7 @@ impl Figures<'_> {
         Ok(())
     }
 
-    /// Points in every layout coloured by what was found, and in the first one by everything else.
+    /// Points in every layout colored by what was found, and in the first one by everything else.
     fn maps(&mut self) -> Result<()> {
         let report = self.report;
         for (place, layout) in report.layouts.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Figures<'_> {
             }
             let is_column = |column: &&NumberColumn| column.role == NumberRole::Column;
             let own = report.numbers.iter().filter(|column| !is_column(column));
-            let columns = report.numbers.iter().filter(is_column).take(MOST_COLUMNS);
+            let columns = report.numbers.iter().filter(is_column).take(MAX_COLUMNS);
             for column in own.chain(columns).filter(|_| place == 0) {
                 let (low, high) = range(&column.values);
                 let title = format!("{}: {low:.3} (light) to {high:.3} (dark)", column.name);

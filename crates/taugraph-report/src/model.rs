@@ -189,7 +189,7 @@ pub struct Group {
     pub stability: Option<f64>,
     /// Mean margin.
     pub margin: Option<f64>,
-    /// The commonest known label, and the share of the labelled rows that have it.
+    /// The commonest known label, and the share of the labeled rows that have it.
     pub label: Option<(String, f64)>,
     /// Columns that tell it from the other rows, most telling first.
     pub columns: Vec<GroupColumn>,

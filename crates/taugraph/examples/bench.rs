@@ -1,9 +1,9 @@
 //! Times single stages for scripts/bench.py and scripts/bench_large.py, which run the peers on the same data.
 //!
 //!     bench points FILE SHAPE N SEED          writes n, d, points (f64) and labels (f64) to FILE
-//!     bench neighbors FILE K REPEATS          time of the exact neighbours
+//!     bench neighbors FILE K REPEATS          time of the exact neighbors
 //!     bench search FILE K RECALL REPEATS [OUT]
-//!                                             time, probes and recall of the approximate neighbours; OUT gets the ids, K of
+//!                                             time, probes and recall of the approximate neighbors; OUT gets the ids, K of
 //!                                             each point (f64)
 //!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
@@ -31,8 +31,8 @@ use taugraph::neighbors::{SearchMethod, SearchParams, Space, nearest_neighbors, 
 use taugraph::params::{GraphParams, Preset};
 use taugraph::points::{Points, PreparationParams, Standardize, prepare, principal_components};
 use taugraph::progress::{Progress, Run};
-use taugraph::propagate::{Examples, PropagateParams, Propagator, Rule};
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Taus, Together};
+use taugraph::propagate::{LabeledNodes, PropagateParams, Propagator, Rule};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Product, Taus};
 use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
@@ -86,9 +86,9 @@ fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
     let robust = Preset::Robust.params();
     let parts = vec![robust.estimator.clone(), Estimator::Community(Community::default())];
     match name {
-        "plain" => Ok(Preset::CertainControl.params()),
+        "plain" => Ok(Preset::ConstantControl.params()),
         "robust" => Ok(robust),
-        "communities" => Ok(GraphParams { estimator: Estimator::Together(Together(parts)), ..robust }),
+        "communities" => Ok(GraphParams { estimator: Estimator::Product(Product(parts)), ..robust }),
         _ => Err(format!("no graph is called {name}").into()),
     }
 }
@@ -272,7 +272,8 @@ fn main() -> Outcome {
                 let mut given = vec![None; robust.graph.n_nodes()];
                 rows.iter().for_each(|&row| given[nodes[row] as usize] = Some(data.labels[row]));
                 let start = Instant::now();
-                let found = propagator.propagate(&Examples::new(given, data.labels.n_classes())?, &run)?;
+                let found =
+                    propagator.propagate(&LabeledNodes::new(given, data.labels.n_classes())?, &run)?;
                 let seconds = start.elapsed().as_secs_f64();
                 let found = robust.duplicates.restore(&found.labels);
                 let is_right = |row: &usize| found[*row] == Some(data.labels[*row]);

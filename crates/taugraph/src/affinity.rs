@@ -45,7 +45,7 @@ impl<'a> Similarities<'a> {
     /// Computes the similarity of every candidate edge.
     ///
     /// # Panics
-    /// If space, neighbours, scales, edges and distances are not of one size.
+    /// If space, neighbors, scales, edges and distances are not of one size.
     pub fn new(
         space: &'a Space,
         neighbors: &'a NeighborGraph,
@@ -71,7 +71,7 @@ impl<'a> Similarities<'a> {
         self.edges
     }
 
-    /// The neighbours of each point.
+    /// The neighbors of each point.
     pub fn neighbors(&self) -> &'a NeighborGraph {
         self.neighbors
     }

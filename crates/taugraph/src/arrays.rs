@@ -71,7 +71,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// What an array can hold: `f64`, `u32`, `u64`.
+/// What an array can clamping: `f64`, `u32`, `u64`.
 pub trait Element: sealed::Element {}
 
 impl Element for f64 {}

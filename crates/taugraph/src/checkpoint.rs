@@ -17,7 +17,7 @@ pub trait Checkpoints: Sync {
 }
 
 /// A result that can be kept.
-pub(crate) trait Keep: Sized {
+pub(crate) trait Checkpoint: Sized {
     /// Its parts.
     fn to_arrays(&self) -> Arrays<'_>;
 

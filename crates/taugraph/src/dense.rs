@@ -1,7 +1,7 @@
 //! Dense linear algebra with the same bits on any number of threads.
 //!
-//! Work is cut into pieces by shape alone, every piece is computed sequentially, and partial sums are added in
-//! a fixed order. faer does the arithmetic inside a piece.
+//! Work is cut into chunks by shape alone, every chunk is computed sequentially, and partial sums are added in
+//! a fixed order. faer does the arithmetic inside a chunk.
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::random::Draws;
 use crate::vectorized::vectorized;
 
-/// Pieces of vectors; large enough that the hand-over is negligible.
+/// Chunks of vectors; large enough that the hand-over is negligible.
 pub(crate) const VECTOR_CHUNK: usize = 4096;
 
 /// Products below this many multiplications are not worth cutting up.

@@ -21,7 +21,7 @@ pub struct Edges {
     lower_numbers: Vec<u64>,
 }
 
-/// How directed neighbours become undirected edges.
+/// How directed neighbors become undirected edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -29,10 +29,10 @@ pub struct Edges {
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum Symmetrize {
-    /// An edge where either is a neighbour of the other.
+    /// An edge where either is a neighbor of the other.
     #[default]
     Union,
-    /// An edge where each is a neighbour of the other.
+    /// An edge where each is a neighbor of the other.
     Mutual,
 }
 
@@ -103,12 +103,12 @@ impl Edges {
         Self::from_upper(offsets, (0..n_nodes as u32).flat_map(|i| i + 1..n_nodes as u32).collect())
     }
 
-    /// The first `k` neighbours of each point, made symmetric.
+    /// The first `k` neighbors of each point, made symmetric.
     ///
     /// # Panics
-    /// If the graph holds fewer than `k` neighbours of each point.
+    /// If the graph holds fewer than `k` neighbors of each point.
     pub fn from_neighbors(neighbors: &NeighborGraph, k: usize, symmetrize: Symmetrize) -> Self {
-        assert!(k <= neighbors.k(), "the neighbour graph is shorter than the edges need");
+        assert!(k <= neighbors.k(), "the neighbor graph is shorter than the edges need");
         let n = neighbors.len();
         let mut pairs: Vec<(u32, u32)> = (0..n)
             .into_par_iter()

@@ -57,14 +57,14 @@ pub enum Error {
         /// The most that is possible.
         most: usize,
     },
-    /// Too few distinct points for the neighbourhood asked for.
+    /// Too few distinct points for the neighborhood asked for.
     #[error(
-        "{needed} neighbours of each point were asked for, but there are only {distinct} distinct points; \
+        "{needed} neighbors of each point were asked for, but there are only {distinct} distinct points; \
          ask for at most {}",
         distinct.saturating_sub(1)
     )]
     TooFewPoints {
-        /// Neighbours asked for.
+        /// Neighbors asked for.
         needed: usize,
         /// Distinct points that there are.
         distinct: usize,
@@ -105,13 +105,13 @@ pub enum Error {
         /// Classes with an example.
         n_classes: usize,
     },
-    /// A class without any labelled point.
+    /// A class without any labeled point.
     #[error("class {class} (counted from 0) has no example: label one of its points, or leave the class out")]
-    NoExample {
+    UnlabeledClass {
         /// The class.
         class: usize,
     },
-    /// Every point is labelled.
+    /// Every point is labeled.
     #[error("every point has a label already: there is nothing to propagate")]
     NothingToLabel,
     /// Conjugate gradients gave up.
@@ -161,7 +161,7 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
-    /// The arrays of a sparse graph or a neighbour graph contradict each other.
+    /// The arrays of a sparse graph or a neighbor graph contradict each other.
     #[error("row {row} of the sparse structure is malformed: {rule}")]
     BadStructure {
         /// The row where it was noticed.
@@ -169,8 +169,8 @@ pub enum Error {
         /// The rule that is broken.
         rule: &'static str,
     },
-    /// A stage needs distances between pairs that a neighbour graph does not hold.
-    #[error("{stage} needs distances between all pairs, but only a neighbour graph was given; {advice}")]
+    /// A stage needs distances between pairs that a neighbor graph does not hold.
+    #[error("{stage} needs distances between all pairs, but only a neighbor graph was given; {advice}")]
     NeedsAllPairs {
         /// The stage.
         stage: &'static str,
@@ -179,11 +179,11 @@ pub enum Error {
     },
     /// A new point whose distances overflow.
     #[error("new point {row} is too far from everything for its distances to be numbers")]
-    TooRemote {
+    TooDistant {
         /// Its row.
         row: usize,
     },
-    /// A stage needs the points, but distances or neighbours were given.
+    /// A stage needs the points, but distances or neighbors were given.
     #[error("{stage} needs the points themselves, but only distances between them were given")]
     NeedsPoints {
         /// The stage.
@@ -191,7 +191,7 @@ pub enum Error {
     },
     /// A similarity or a loss became NaN or infinite.
     #[error(
-        "training{} diverged in iteration {iteration}; lower the learning rate, or use another optimiser",
+        "training{} diverged in iteration {iteration}; lower the learning rate, or use another optimizer",
         tau.map_or(String::new(), |tau| format!(" at tau = {tau}"))
     )]
     Diverged {
@@ -203,7 +203,7 @@ pub enum Error {
     /// The eigensolvers gave up; nothing unconverged is returned.
     #[error(
         "{converged} of {wanted} eigenpairs converged (largest residual {residual:.2e}, tolerance {tolerance:.2e}); \
-         loosen the tolerance, ask for fewer clusters or use more neighbours"
+         loosen the tolerance, ask for fewer clusters or use more neighbors"
     )]
     EigenNotConverged {
         /// Pairs within the tolerance.
@@ -215,7 +215,7 @@ pub enum Error {
         /// Tolerance asked for.
         tolerance: f64,
     },
-    /// A dense eigenproblem or factorisation failed.
+    /// A dense eigenproblem or factorization failed.
     #[error("{what} failed; the matrix may hold values that are too large or too small")]
     Numerical {
         /// Which computation.
@@ -240,7 +240,7 @@ pub enum Error {
         /// Components found.
         components: usize,
     },
-    /// The graph is in pieces and the user asked for it to be in one.
+    /// The graph is in components and the user asked for it to be in one.
     #[error("the graph has {components} components; link them, or cluster them one by one")]
     Disconnected {
         /// Components found.
@@ -290,8 +290,8 @@ pub enum Error {
         problem: String,
     },
     /// The listener asked to stop.
-    #[error("cancelled")]
-    Cancelled,
+    #[error("canceled")]
+    Canceled,
 }
 
 /// Refuses `name = value` unless `holds`.

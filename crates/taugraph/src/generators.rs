@@ -95,7 +95,7 @@ pub fn moons(n: usize, noise: f64, seed: u64) -> Result<LabeledPoints> {
     })
 }
 
-/// Two circles around one centre, radii 1 and `inner`, with Gaussian noise.
+/// Two circles around one center, radii 1 and `inner`, with Gaussian noise.
 pub fn circles(n: usize, inner: f64, noise: f64, seed: u64) -> Result<LabeledPoints> {
     require(n >= 2, "points", n, "must be at least 2")?;
     require(inner > 0.0 && inner < 1.0, "inner radius", inner, "must be between 0 and 1")?;
@@ -107,7 +107,7 @@ pub fn circles(n: usize, inner: f64, noise: f64, seed: u64) -> Result<LabeledPoi
     })
 }
 
-/// Gaussian blobs of uneven density: centres uniform in a cube of side 20, the deviation of blob b between 0.4
+/// Gaussian blobs of uneven density: centers uniform in a cube of side 20, the deviation of blob b between 0.4
 /// and 1.6, its size proportional to 1, 2 or 3 in turn.
 pub fn uneven_blobs(n: usize, n_columns: usize, n_blobs: u32, seed: u64) -> Result<LabeledPoints> {
     require(n_columns >= 1, "columns", n_columns, "must be at least 1")?;

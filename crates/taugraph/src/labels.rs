@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::ops::Deref;
 
 use crate::arrays::Arrays;
-use crate::checkpoint::Keep;
+use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
 
 /// A label for each point: ids 0, 1, … below [`Labels::n_classes`]. Reads as a slice of ids.
@@ -58,7 +58,7 @@ impl Labels {
     }
 }
 
-impl Keep for Labels {
+impl Checkpoint for Labels {
     fn to_arrays(&self) -> Arrays<'_> {
         let mut arrays = Arrays::new();
         arrays.put("labels", None, &self.ids[..]);

@@ -1,4 +1,4 @@
-//! Robust neighbourhood graphs from conditional quantiles of similarities, and what they are good for.
+//! Robust neighborhood graphs from conditional quantiles of similarities, and what they are good for.
 //!
 //! The library implements, and goes beyond, "Robust Local Scaling using Conditional Quantiles of Graph
 //! Similarities" (Thiagarajan, Sattigeri, Natesan Ramamurthy, Kailkhura). Values and a seed go in, values come out:
@@ -8,11 +8,11 @@
 //!
 //! 1. [`points`]: a table of numbers, missing cells filled, columns scaled, duplicates collapsed;
 //! 2. [`distance`]: metrics and precomputed distances;
-//! 3. [`neighbors`]: exact nearest neighbours; [`edges`]: the candidate edges they give;
+//! 3. [`neighbors`]: exact nearest neighbors; [`edges`]: the candidate edges they give;
 //! 4. [`scale`]: first local scales;
 //! 5. [`affinity`]: locally scaled similarities;
 //! 6. [`quantile`]: conditional quantiles of the similarities;
-//! 7. [`stochastic`]: persistence and probability of each edge, robust scales from realisations;
+//! 7. [`stochastic`]: persistence and probability of each edge, robust scales from realizations;
 //! 8. [`robust`]: all of that as Algorithm 1, on one page, with its parameters in [`params`];
 //! 9. [`graph`] and [`links`]: the sparse graph, its components and how they are joined;
 //! 10. [`spectral`]: eigenpairs and embedding;

@@ -1,9 +1,9 @@
-//! Stage 9, components: pieces of the graph are joined by weak links, so that methods which need one piece work
-//! and still see how weakly the pieces hang together.
+//! Stage 9, components: components of the graph are joined by weak links, so that methods which need one component work
+//! and still see how weakly the components hang together.
 
 use crate::affinity::{AffinityKind, local_affinity};
 use crate::arrays::Arrays;
-use crate::checkpoint::Keep;
+use crate::checkpoint::Checkpoint;
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
@@ -14,7 +14,7 @@ use crate::scale::LocalScales;
 /// A link is this much weaker than the affinity it would have had …
 const WEAKENING: f64 = 1e-3;
 /// … and that affinity counts as at least this.
-const LEAST_AFFINITY: f64 = 1e-3;
+const MIN_AFFINITY: f64 = 1e-3;
 
 /// An edge added between two components.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Link {
     pub weight: f64,
 }
 
-/// A graph in one piece.
+/// A graph in one component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {
     /// The graph with its links.
@@ -38,7 +38,7 @@ pub struct Linked {
     pub are_shortest: bool,
 }
 
-impl Keep for Linked {
+impl Checkpoint for Linked {
     fn to_arrays(&self) -> Arrays<'_> {
         let mut arrays = Arrays::new();
         arrays.put("offsets", None, self.graph.offsets());
@@ -71,7 +71,7 @@ impl Keep for Linked {
 /// Joins the components by their shortest outside distances, in Borůvka rounds; weight 1e-3·max(w, 1e-3) with w the
 /// locally scaled affinity of the pair.
 ///
-/// A neighbour graph knows no distances across its components: [`link_by_degree`] serves there. Between very large components
+/// A neighbor graph knows no distances across its components: [`link_by_degree`] serves there. Between very large components
 /// of very many points the links are short, but perhaps not the shortest.
 pub fn link_components(
     graph: SparseGraph,
@@ -105,7 +105,7 @@ pub fn link_components(
         let added: Vec<(u32, u32, f64)> = edges
             .iter()
             .zip(&affinities)
-            .map(|((i, j), w)| (i, j, WEAKENING * w.max(LEAST_AFFINITY)))
+            .map(|((i, j), w)| (i, j, WEAKENING * w.max(MIN_AFFINITY)))
             .collect();
         linked = linked.with_edges(&added);
         links.extend(added.iter().map(|&(i, j, weight)| Link { i, j, weight }));
@@ -131,7 +131,7 @@ pub fn link_by_degree(graph: &SparseGraph) -> (SparseGraph, Vec<Link>) {
     let center = heads[components.largest() as usize].expect("every component has a node");
     // Relative to the graph's own weights, which may have any unit.
     let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
-    let weight = WEAKENING * LEAST_AFFINITY * if heaviest > 0.0 { heaviest } else { 1.0 };
+    let weight = WEAKENING * MIN_AFFINITY * if heaviest > 0.0 { heaviest } else { 1.0 };
     let links: Vec<Link> = heads
         .into_iter()
         .flatten()
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_stays_as_it_is() {
+    fn one_component_stays_as_it_is() {
         let (space, graph) = pairs();
         let scales = LocalScales::new(vec![9.0; 6]).unwrap();
         let kind = AffinityKind::SquaredDistance;

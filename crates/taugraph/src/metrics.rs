@@ -68,7 +68,7 @@ fn check_lengths(a: &[u32], b: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Normalised mutual information 2·I/(H + H), between 0 and 1.
+/// Normalized mutual information 2·I/(H + H), between 0 and 1.
 ///
 /// Two labelings of one cluster each agree fully: 1.
 pub fn nmi(a: &[u32], b: &[u32]) -> Result<f64> {
@@ -101,7 +101,7 @@ pub fn ari(a: &[u32], b: &[u32]) -> Result<f64> {
     Ok(2.0 * (both * neither - only_a * only_b) / expected)
 }
 
-/// Adjusted mutual information (Vinh, Epps, Bailey 2010), normalised by the mean of the entropies.
+/// Adjusted mutual information (Vinh, Epps, Bailey 2010), normalized by the mean of the entropies.
 ///
 /// Cost: about (clusters of a) × (clusters of b) × the size of a typical overlap.
 pub fn ami(a: &[u32], b: &[u32]) -> Result<f64> {
@@ -164,7 +164,7 @@ fn expected_mutual_information(table: &Contingency) -> f64 {
     total
 }
 
-/// Share of the points labelled right under the best one-to-one matching of clusters to classes.
+/// Share of the points labeled right under the best one-to-one matching of clusters to classes.
 pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
     let table = Contingency::new(truth, clusters)?;
     let matched = table.matched();

@@ -7,7 +7,7 @@ use crate::affinity::AffinityKind;
 use crate::edges::Symmetrize;
 use crate::error::{Error, Result, require};
 use crate::neighbors::SearchParams;
-use crate::quantile::{AutoEncoder, Certain, Estimator, Identity, Neighborhood, PoolStatistic, Taus};
+use crate::quantile::{AutoEncoder, Constant, Estimator, Identity, Neighborhood, PoolStatistic, Taus};
 use crate::scale::FirstScale;
 use crate::stochastic::{Probability, RobustScale};
 
@@ -21,9 +21,9 @@ use crate::stochastic::{Probability, RobustScale};
 pub enum CandidatePairs {
     /// Every pair: memory grows with N².
     All,
-    /// The k nearest neighbours of each point, made symmetric.
+    /// The k nearest neighbors of each point, made symmetric.
     Neighbors {
-        /// Neighbours of each point.
+        /// Neighbors of each point.
         k: usize,
         /// Union or mutual.
         symmetrize: Symmetrize,
@@ -68,7 +68,7 @@ impl FinalAffinity {
     }
 }
 
-/// What becomes of a graph in several pieces.
+/// What becomes of a graph in several components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -86,7 +86,7 @@ pub enum LinkComponents {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct GraphParams {
-    /// How the neighbours are searched.
+    /// How the neighbors are searched.
     #[cfg_attr(feature = "serde", serde(default))]
     pub search: SearchParams,
     /// Which pairs may become edges.
@@ -109,7 +109,7 @@ pub struct GraphParams {
     pub robust_scale: RobustScale,
     /// What the final graph weighs.
     pub final_affinity: FinalAffinity,
-    /// What becomes of pieces.
+    /// What becomes of components.
     pub link_components: LinkComponents,
 }
 
@@ -154,7 +154,7 @@ impl GraphParams {
         Ok(CheckedGraphParams(self))
     }
 
-    /// Neighbours of each point that the stages need.
+    /// Neighbors of each point that the stages need.
     pub fn n_neighbors(&self) -> usize {
         let of_candidates = match self.candidates {
             CandidatePairs::All => 0,
@@ -167,17 +167,17 @@ impl GraphParams {
 /// Named sets of parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preset {
-    /// The default: neighbourhood quantiles (share above the threshold) on a sparse graph.
+    /// The default: neighborhood quantiles (share above the threshold) on a sparse graph.
     #[default]
     Robust,
     /// The same with the mean of the pool, without a threshold.
     RobustMean,
-    /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realisations.
+    /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations.
     Paper,
     /// Plain local scaling (Zelnik-Manor and Perona): all pairs, first scales.
     LocalScaling,
     /// Control for `Robust`: the same sparse graph with p = 1 everywhere.
-    CertainControl,
+    ConstantControl,
     /// Control for `Paper`: affinities above the threshold, averaged distances, no quantile.
     ThresholdControl,
 }
@@ -189,7 +189,7 @@ impl Preset {
         Preset::RobustMean,
         Preset::Paper,
         Preset::LocalScaling,
-        Preset::CertainControl,
+        Preset::ConstantControl,
         Preset::ThresholdControl,
     ];
 
@@ -200,7 +200,7 @@ impl Preset {
             Preset::RobustMean => "robust-mean",
             Preset::Paper => "paper",
             Preset::LocalScaling => "local-scaling",
-            Preset::CertainControl => "certain-control",
+            Preset::ConstantControl => "constant-control",
             Preset::ThresholdControl => "threshold-control",
         }
     }
@@ -243,12 +243,12 @@ impl Preset {
             }
             Preset::Paper => paper,
             Preset::LocalScaling => GraphParams {
-                estimator: Estimator::Certain(Certain),
+                estimator: Estimator::Constant(Constant),
                 probability: Probability::Persistence { floor: 0.0 },
-                robust_scale: RobustScale::Keep,
+                robust_scale: RobustScale::First,
                 ..paper
             },
-            Preset::CertainControl => GraphParams { estimator: Estimator::Certain(Certain), ..robust },
+            Preset::ConstantControl => GraphParams { estimator: Estimator::Constant(Constant), ..robust },
             Preset::ThresholdControl => GraphParams { estimator: Estimator::Identity(Identity), ..paper },
         }
     }
@@ -261,7 +261,7 @@ impl FromStr for Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::Parameter {
             name: "preset",
             value: name.to_string(),
-            rule: "must be robust, robust-mean, paper, local-scaling, certain-control or threshold-control",
+            rule: "must be robust, robust-mean, paper, local-scaling, constant-control or threshold-control",
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The library itself prints nothing. A front end implements [`Progress`] and hands it over in a [`Run`].
 
-use crate::checkpoint::{Checkpoints, Keep};
+use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::error::{Error, Result};
 use crate::memory::{self, Scratch};
 
@@ -21,7 +21,7 @@ pub trait Progress: Sync {
     }
 
     /// Whether the run should stop. Asked at least between blocks of work.
-    fn cancelled(&self) -> bool {
+    fn canceled(&self) -> bool {
         false
     }
 }
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         Self { memory_limit: bytes, ..self }
     }
 
-    /// Announces a stage, unless the run was cancelled.
+    /// Announces a stage, unless the run was canceled.
     pub fn stage(&self, name: &str, total: Option<u64>) -> Result<()> {
         self.check()?;
         self.progress.stage(name, total);
@@ -113,7 +113,7 @@ impl<'a> Run<'a> {
     }
 
     /// What was kept of a stage if it `fits` this run, or what `compute` gives, which is then kept.
-    pub(crate) fn kept<T: Keep>(
+    pub(crate) fn checkpointed<T: Checkpoint>(
         &self,
         stage: &str,
         fits: impl Fn(&T) -> bool,
@@ -130,8 +130,8 @@ impl<'a> Run<'a> {
         Ok(computed)
     }
 
-    /// An error if the run was cancelled.
+    /// An error if the run was canceled.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        if self.progress.canceled() { Err(Error::Canceled) } else { Ok(()) }
     }
 }

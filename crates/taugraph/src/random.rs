@@ -39,28 +39,28 @@ pub enum Stage {
     Noise = 2,
     /// Start of the principal components' subspace.
     Pca = 3,
-    /// Random initial weights of networks and factorisations.
+    /// Random initial weights of networks and factorizations.
     Weights = 4,
     /// Order of the mini-batches.
     Batches = 5,
     /// Pairs taken as non-edges by sparse training.
     NonEdges = 6,
-    /// Realisations of the stochastic graph behind the local scales.
+    /// Realizations of the stochastic graph behind the local scales.
     Realizations = 7,
-    /// Realisations behind the stability of a clustering.
+    /// Realizations behind the stability of a clustering.
     Stability = 8,
     /// Start vectors of the eigensolvers.
     Eigen = 9,
     /// Seeding of k-means.
     KMeans = 10,
-    /// Examples that are tried when propagation is evaluated.
+    /// LabeledNodes that are tried when propagation is evaluated.
     Trials = 11,
     /// Order in which communities grow.
     Communities = 12,
-    /// Cells of the approximate neighbour search, and the samples that it is measured on.
+    /// Cells of the approximate neighbor search, and the samples that it is measured on.
     Cells = 13,
     /// Points that look for other components in the name of their own.
-    Scouts = 14,
+    Representatives = 14,
     /// Points that a report shows.
     Shown = 15,
 }

@@ -19,7 +19,7 @@ use crate::stochastic::{StochasticGraph, robust_scales};
 pub struct RobustGraph {
     /// Which rows share a node.
     pub duplicates: Duplicates,
-    /// The nearest neighbours of each node, as many as the stages needed.
+    /// The nearest neighbors of each node, as many as the stages needed.
     pub neighbors: NeighborGraph,
     /// First local scale of each node.
     pub first_scales: LocalScales,
@@ -35,13 +35,13 @@ pub struct RobustGraph {
     pub crossing_rate: Option<f64>,
     /// The final affinity, links included.
     pub graph: SparseGraph,
-    /// Pieces of the final affinity before they were linked.
+    /// Components of the final affinity before they were linked.
     pub components: Components,
     /// The links between them.
     pub links: Vec<Link>,
     /// Whether each link surely is the shortest way out of its component.
     pub links_are_shortest: bool,
-    /// How the neighbours were found, and how many of the true ones.
+    /// How the neighbors were found, and how many of the true ones.
     pub search: SearchInfo,
 }
 
@@ -96,7 +96,7 @@ impl RobustGraph {
     }
 }
 
-/// The first half of Algorithm 1: points → neighbours → first scales → candidate edges.
+/// The first half of Algorithm 1: points → neighbors → first scales → candidate edges.
 struct Candidates {
     duplicates: Duplicates,
     neighbors: NeighborGraph,
@@ -115,8 +115,8 @@ impl Candidates {
         run: &Run<'_>,
     ) -> Result<Self> {
         let k = params.n_neighbors();
-        let (neighbors, search) = run.kept(
-            "neighbours",
+        let (neighbors, search) = run.checkpointed(
+            "neighbors",
             |(graph, _): &(NeighborGraph, SearchInfo)| (graph.len(), graph.k()) == (distinct.len(), k),
             || search_neighbors(distinct, k, &params.search, run),
         )?;
@@ -127,7 +127,7 @@ impl Candidates {
             CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
             CandidatePairs::All if distinct.knows_all_pairs() => Edges::all_pairs(distinct.len()),
             CandidatePairs::All => {
-                let advice = "take the neighbours as candidates";
+                let advice = "take the neighbors as candidates";
                 return Err(Error::NeedsAllPairs { stage: "this preset", advice });
             }
         };
@@ -136,7 +136,7 @@ impl Candidates {
             (Space::Points(_), CandidatePairs::Neighbors { .. }) => edges.map(|_, i, j| {
                 neighbors
                     .distance_between(i as usize, j as usize)
-                    .expect("a candidate is somebody's neighbour")
+                    .expect("a candidate is somebody's neighbor")
             }),
             _ => edge_distances(distinct, &edges),
         };
@@ -151,10 +151,10 @@ impl Candidates {
         run: &Run<'_>,
     ) -> Result<(Vec<f64>, Quantiles)> {
         let Self { neighbors, first_scales, edges, distances, .. } = self;
-        let close = distinct.arranged_by(neighbors, run)?;
+        let close = distinct.reordered_by(neighbors, run)?;
         let similarities =
             Similarities::new(&close, neighbors, first_scales, params.affinity, edges, distances);
-        let quantiles = run.kept(
+        let quantiles = run.checkpointed(
             "quantiles",
             |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
             || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
@@ -189,7 +189,7 @@ pub fn conditional_quantiles(
     Ok(QuantileGraph { duplicates, edges, similarities, quantiles })
 }
 
-/// Points → neighbours → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
+/// Points → neighbors → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
 pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
     let row = RowSize::of(space, run);
@@ -199,7 +199,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         space.len(),
         run.memory_limit,
         |n| memory_estimate(n, row, params).plus(copies(n)),
-        "use fewer neighbours, or a preset on neighbours and not on all pairs",
+        "use fewer neighbors, or a preset on neighbors and not on all pairs",
     )?;
     let (distinct, duplicates) = space.distinct(run)?;
     let distinct = distinct.as_ref();
@@ -215,7 +215,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
         LinkComponents::No => Linked { graph: unlinked, links: Vec::new(), are_shortest: true },
         LinkComponents::Weakly => {
             let n = unlinked.n_nodes();
-            run.kept(
+            run.checkpointed(
                 "graph",
                 |kept: &Linked| kept.graph.n_nodes() == n,
                 || link_components(unlinked, distinct, &scales, params.affinity, &params.search, run),
@@ -247,7 +247,7 @@ fn check_distances(neighbors: &NeighborGraph) -> Result<()> {
         return Ok(());
     }
     Err(Error::Numerical {
-        what: "measuring distances (the values are too large or too small: standardise the columns)",
+        what: "measuring distances (the values are too large or too small: standardize the columns)",
     })
 }
 
@@ -282,7 +282,7 @@ pub enum RowSize {
     /// A row of a dense table in memory, of so many columns.
     Columns(usize),
     /// The same outside memory, in a run with a scratch: tables as large as the points are all there.
-    Outside(usize),
+    OutOfCore(usize),
     /// A row of sparse points.
     Entries {
         /// Entries of a row, on average.
@@ -299,11 +299,11 @@ impl RowSize {
         RowSize::Entries { mean, longest: points.longest_row() }
     }
 
-    /// Distances and neighbours have no rows of their own.
+    /// Distances and neighbors have no rows of their own.
     fn of(space: &Space, run: &Run<'_>) -> Self {
         match space {
             Space::Points(space) if space.points().are_shared() && run.scratch.is_some() => {
-                RowSize::Outside(space.points().n_columns())
+                RowSize::OutOfCore(space.points().n_columns())
             }
             Space::Points(space) => RowSize::Columns(space.points().n_columns()),
             Space::Sparse(space) => Self::of_sparse(space.points()),
@@ -311,19 +311,19 @@ impl RowSize {
         }
     }
 
-    /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbours of each.
+    /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbors of each.
     fn bytes(self, n: u64, k: u64) -> [u64; 3] {
-        // Norms, ids and order of the points, and the centres of their cells; neighbours that wait for their place.
+        // Norms, ids and order of the points, and the centers of their cells; neighbors that wait for their place.
         let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
             // A tree has a copy of its points and a box for a few of them.
-            RowSize::Columns(d) | RowSize::Outside(d) if d <= TREE_COLUMNS => {
+            RowSize::Columns(d) | RowSize::OutOfCore(d) if d <= TREE_COLUMNS => {
                 let d = d as u64;
                 [16 * n * d, 32 * n, 12 * n * d + beside(d)]
             }
             // The packed points.
             RowSize::Columns(d) => [16 * n * d as u64, 32 * n, 4 * n * d as u64 + beside(d as u64)],
-            RowSize::Outside(d) => [0, 32 * n, beside(d as u64)],
+            RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64)],
             RowSize::Entries { mean, longest } => {
                 let entries = (n as f64 * mean).ceil() as u64 + 1;
                 // Columns and values; offsets and norms.
@@ -340,16 +340,16 @@ impl RowSize {
 
 /// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
 pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
-    let n_edges = most_edges(n as u64, params);
+    let n_edges = max_edges(n as u64, params);
     let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;
     (n_edges, neighbors + Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
 }
 
 /// Candidates are counted as if no two points chose each other, so the estimate is from above.
-fn most_edges(n: u64, params: &GraphParams) -> u64 {
+fn max_edges(n: u64, params: &GraphParams) -> u64 {
     match params.candidates {
         CandidatePairs::All => n * n.saturating_sub(1) / 2,
-        // No more neighbours than points, whatever is asked for.
+        // No more neighbors than points, whatever is asked for.
         CandidatePairs::Neighbors { k, .. } => n * (k as u64).min(n),
     }
 }
@@ -357,10 +357,10 @@ fn most_edges(n: u64, params: &GraphParams) -> u64 {
 /// What the run will hold at each stage, for `n` rows of a size; an estimate from above.
 pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
-    // No more neighbours than points, whatever is asked for.
+    // No more neighbors than points, whatever is asked for.
     let k = (params.n_neighbors() as u64).min(n);
     let [rows, hashing, searching] = row.bytes(n, k);
-    let n_edges = most_edges(n, params);
+    let n_edges = max_edges(n, params);
     let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
     // Tiles, packed blocks and stacks of the threads.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
@@ -376,7 +376,7 @@ pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEs
     let graph = 24 * n_edges + 88 * n;
     let stages = vec![
         ("duplicates", points + hashing),
-        ("neighbours", points + neighbors + searching),
+        ("neighbors", points + neighbors + searching),
         ("candidate edges", points + neighbors + edges + pairs_in_work),
         ("conditional quantiles", points + neighbors + edges + similarities + estimator),
         ("local scales", points + neighbors + edges + estimator + stochastic),

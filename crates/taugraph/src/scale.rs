@@ -14,16 +14,16 @@ use crate::points::sorted_quantile;
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum FirstScale {
-    /// σ_i = distance to the k-th neighbour (Zelnik-Manor and Perona 2004; they use 7).
+    /// σ_i = distance to the k-th neighbor (Zelnik-Manor and Perona 2004; they use 7).
     KthNeighbor(usize),
-    /// σ_i = mean distance to the k nearest neighbours.
+    /// σ_i = mean distance to the k nearest neighbors.
     MeanOfNeighbors(usize),
     /// The user's own scale of each row; used as given, without a floor.
     Given(Vec<f64>),
 }
 
 impl FirstScale {
-    /// Neighbours that must be known.
+    /// Neighbors that must be known.
     pub fn n_neighbors(&self) -> usize {
         match self {
             FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) => *k,
@@ -100,7 +100,7 @@ impl LocalScales {
 pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -> Result<LocalScales> {
     let n = neighbors.len();
     if let FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) = scale {
-        let rule = "must be at least 1 and at most the neighbours known of each point";
+        let rule = "must be at least 1 and at most the neighbors known of each point";
         require((1..=neighbors.k()).contains(k), "scale neighbors", k, rule)?;
     }
     let measure = |of: &(dyn Fn(&[f64]) -> f64 + Sync)| -> Vec<f64> {

@@ -28,7 +28,7 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
-/// e^x without branches or calls, so that loops over it vectorise; within 2 units in the last place of the true
+/// e^x without branches or calls, so that loops over it vectorize; within 2 units in the last place of the true
 /// value, 0 below −708 and the value at 709 above it.
 ///
 /// The library's exponential took 70 % of the training time of an auto-encoder with sigmoids.

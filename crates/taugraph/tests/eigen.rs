@@ -244,7 +244,7 @@ fn spaces_are_known_to_the_angle() {
     }
 }
 
-/// Two spirals of 100,000 points: neighbouring eigenvalues are 1e-6 and less apart.
+/// Two spirals of 100,000 points: neighboring eigenvalues are 1e-6 and less apart.
 #[test]
 fn two_very_long_spirals() {
     let data = two_spirals(100_000, SpiralDensity::EvenLength, 1).unwrap();

@@ -11,14 +11,14 @@ use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    Activation, AutoEncoder, Biases, Certain, Community, DecoderWeights, Estimator, Factorization, Identity,
+    Activation, AutoEncoder, Biases, Community, Constant, DecoderWeights, Estimator, Factorization, Identity,
     Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic,
-    ProblemSize, Quantiles, StartOfTau, StopReason, Taus, Together, TrainingPairs, crossing_rate,
+    ProblemSize, Product, Quantiles, StartOfTau, StopReason, Taus, TrainingPairs, crossing_rate,
 };
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
 
-/// Spirals, their neighbours and scales; candidates are chosen by each test.
+/// Spirals, their neighbors and scales; candidates are chosen by each test.
 struct Problem {
     space: Space,
     neighbors: NeighborGraph,
@@ -75,7 +75,7 @@ fn as_they_come() -> AutoEncoder {
 /// One that knows the persistence and one that has it from reconstructions.
 fn together() -> Estimator {
     let parts = [Estimator::Overlap(Overlap { pool: 10 }), Estimator::Identity(Identity)];
-    Estimator::Together(Together(parts.to_vec()))
+    Estimator::Product(Product(parts.to_vec()))
 }
 
 fn every_estimator() -> Vec<Estimator> {
@@ -118,7 +118,7 @@ fn every_estimator() -> Vec<Estimator> {
         Estimator::Community(Community::default()),
         together(),
         Estimator::Identity(Identity),
-        Estimator::Certain(Certain),
+        Estimator::Constant(Constant),
     ]
 }
 
@@ -151,7 +151,7 @@ fn the_contract_holds_for_every_estimator_on_all_and_on_sparse_candidates() {
     }
 }
 
-/// Together they persist by the product: of shared neighbours, and of 0.8 where the similarity exceeds 0.2 at every τ.
+/// Product they persist by the product: of shared neighbors, and of 0.8 where the similarity exceeds 0.2 at every τ.
 #[test]
 fn persistences_multiply() {
     let problem = Problem::new(80);
@@ -165,7 +165,7 @@ fn persistences_multiply() {
     for ((both, shared), similarity) in both.iter().zip(shared).zip(similarities) {
         assert_eq!(*both, shared * if similarity > 0.2 { 0.8 } else { 0.0 });
     }
-    let none = Estimator::Together(Together(Vec::new()));
+    let none = Estimator::Product(Product(Vec::new()));
     assert!(matches!(none.as_dyn().check(), Err(Error::Parameter { .. })));
 }
 
@@ -217,8 +217,8 @@ fn networks_trained_apart_cross_and_joint_ones_do_not() {
 }
 
 #[test]
-fn the_factorisation_beats_the_linear_net_at_its_own_loss() {
-    // Both minimise the same quantile Huber loss over linear models of one rank; the factorisation is symmetric.
+fn the_factorization_beats_the_linear_net_at_its_own_loss() {
+    // Both minimize the same quantile Huber loss over linear models of one rank; the factorization is symmetric.
     let problem = Problem::new(120);
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
     let last = |estimator| -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! New points placed into a model: they get what known points like them have.
 
 use taugraph::arrays::{Arrays, Values};
-use taugraph::cluster::{ClusterParams, Clustering, PiecePolicy, spectral_clustering};
+use taugraph::cluster::{ClusterParams, Clustering, ComponentPolicy, spectral_clustering};
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::edges::Symmetrize;
 use taugraph::error::Error;
@@ -13,11 +13,11 @@ use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::Run;
-use taugraph::propagate::{Examples, PropagateParams, Propagation, propagate};
+use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, propagate};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Overlap};
 use taugraph::robust::{RobustGraph, robust_graph};
 use taugraph::scale::FirstScale;
-use taugraph::spectral::{EmbeddingRows, LaplacianKind};
+use taugraph::spectral::{LaplacianKind, RowNormalization};
 
 /// Points, their graph, clusters and labels, and the model of all.
 struct Trained {
@@ -50,7 +50,7 @@ fn train(
         })
     };
     let examples = robust.duplicates.row_of_node().iter().map(of_node).collect();
-    let examples = Examples::new(examples, truth.n_classes()).unwrap();
+    let examples = LabeledNodes::new(examples, truth.n_classes()).unwrap();
     let propagation = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
     let model = Model::new(&space, &robust, &params).unwrap();
     let model = model.with_clusters(&robust, &clustering, cluster).unwrap();
@@ -108,7 +108,7 @@ fn known_points_moved_a_little_keep_their_cluster_and_label() {
         let classes = placed.classes.unwrap();
         let same = classes.labels.iter().zip(&trained.propagation.labels).filter(|(a, b)| a == b).count();
         assert!(same as f64 >= 0.99 * moved.len() as f64, "{same} of {} labels", moved.len());
-        assert!(placed.far.iter().all(|far| !far));
+        assert!(placed.outlier.iter().all(|far| !far));
     }
 }
 
@@ -186,8 +186,8 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
     let trained = train_default(&data, 2);
     let new = Points::new(vec![0.0, 1.0, 1e6, -1e6, 1.5, -3.0, 1.0, -0.5], 2).unwrap();
     let placed = place(&trained.model, &new);
-    assert_eq!(placed.far, [false, true, true, false]);
-    assert!(placed.remoteness[1] > trained.model.most_remote());
+    assert_eq!(placed.outlier, [false, true, true, false]);
+    assert!(placed.novelty[1] > trained.model.max_novelty());
     let classes = placed.classes.unwrap();
     assert!(classes.labels.iter().all(Option::is_some));
     assert!(classes.probabilities.chunks_exact(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
@@ -196,7 +196,7 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
     let params = Preset::LocalScaling.params();
     let trained = train(&data.points, &params, Metric::Euclidean, &ClusterParams::exactly(2), &data.labels);
     let placed = place(&trained.model, &new);
-    assert_eq!(placed.far, [false, true, true, false]);
+    assert_eq!(placed.outlier, [false, true, true, false]);
     assert!(
         placed
             .classes
@@ -221,7 +221,7 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
         (Preset::RobustMean.params(), two),
         (Preset::LocalScaling.params(), two),
         (Preset::ThresholdControl.params(), two),
-        (Preset::CertainControl.params(), two),
+        (Preset::ConstantControl.params(), two),
         (GraphParams { estimator: Estimator::AutoEncoder(short), ..Preset::Paper.params() }, two),
         (with(Estimator::Overlap(Overlap { pool: 10 })), two),
         (with(Estimator::Community(Community::default())), two),
@@ -230,11 +230,11 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
         (GraphParams { first_scale: FirstScale::MeanOfNeighbors(5), ..robust() }, two),
         (
             GraphParams { link_components: LinkComponents::No, ..robust() },
-            ClusterParams { pieces: PiecePolicy::Separately, ..two },
+            ClusterParams { components: ComponentPolicy::Separately, ..two },
         ),
     ];
     for laplacian in [LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
-        for rows in [EmbeddingRows::Plain, EmbeddingRows::Diffusion] {
+        for rows in [RowNormalization::Plain, RowNormalization::Diffusion] {
             all.push((robust(), ClusterParams { laplacian, rows, ..two }));
         }
     }
@@ -253,7 +253,7 @@ fn every_kind_of_model_places_well_and_comes_back_to_the_bit() {
         let labels: Vec<u32> = classes.labels.iter().map(|label| label.unwrap_or(9)).collect();
         let right = shares_agreement(&labels, &fresh.labels);
         assert!(right > 0.97, "labels {right}: {what}");
-        // A vote of neighbours from all sides, as the nodes' own clusters are.
+        // A vote of neighbors from all sides, as the nodes' own clusters are.
         let truth: Vec<u32> = fresh.labels.to_vec();
         let of_nodes = matched_accuracy(&data.labels, &trained.clustering.labels).unwrap();
         let truth = Labels::new(truth, 2).unwrap();
@@ -365,7 +365,7 @@ fn hostile_models_are_refused() {
         |header| header.n_classes = None,
         |header| header.n_raw_columns = Some(3),
         |header| header.spectral = None,
-        |header| header.spectral.as_mut().unwrap().rows = EmbeddingRows::Plain,
+        |header| header.spectral.as_mut().unwrap().rows = RowNormalization::Plain,
         |header| header.graph.threshold = f64::NAN,
         |header| {
             header.graph.candidates =
@@ -384,7 +384,7 @@ fn hostile_models_are_refused() {
     let mut more = owned(&arrays);
     more.put("surprise", None, vec![1.0]);
     assert!(read(&header, more).unwrap_err().to_string().contains("surprise"));
-    // A neighbour list that is none.
+    // A neighbor list that is none.
     let mut own = owned(&arrays);
     own.put("neighbors", Some(15), (0..60 * 15).map(|place| place / 15).collect::<Vec<u32>>());
     assert!(matches!(read(&header, own), Err(Error::BadStructure { .. })));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use taugraph::cluster::{
-    ClusterCount, ClusterParams, PiecePolicy, StabilityParams, spectral_clustering, stability,
+    ClusterCount, ClusterParams, ComponentPolicy, StabilityParams, spectral_clustering, stability,
 };
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::edges::{Edges, Symmetrize};
@@ -37,7 +37,7 @@ fn random_values(n: usize, d: usize, seed: u64) -> Vec<f64> {
 
 /// Deterministic presets: their result is a function of the points alone.
 const WITHOUT_SEED: [Preset; 4] =
-    [Preset::Robust, Preset::RobustMean, Preset::LocalScaling, Preset::CertainControl];
+    [Preset::Robust, Preset::RobustMean, Preset::LocalScaling, Preset::ConstantControl];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
@@ -139,7 +139,7 @@ fn precomputed_distances_give_the_graph_of_the_points() {
 }
 
 #[test]
-fn a_neighbour_graph_is_enough_for_the_sparse_presets() {
+fn a_neighbor_graph_is_enough_for_the_sparse_presets() {
     let data = circles(200, 0.4, 0.02, 1).unwrap();
     let points = space(data.points.values().to_vec(), 2);
     let neighbors = Space::Neighbors(nearest_neighbors(&points, 15, &Run::new(0)).unwrap());
@@ -192,7 +192,7 @@ fn scales_of_ones_own_are_by_row() {
     let with = |given: Vec<f64>| {
         let params = GraphParams {
             first_scale: FirstScale::Given(given),
-            robust_scale: RobustScale::Keep,
+            robust_scale: RobustScale::First,
             ..Preset::Robust.params()
         };
         graph_of(&space(values.clone(), 2), params)
@@ -230,37 +230,41 @@ fn bad_input_is_refused_with_its_numbers() {
 }
 
 #[test]
-fn pieces_as_the_user_chooses() {
+fn components_as_the_user_chooses() {
     // Three rings of 30.
     let ring = |first: u32| (0..30).map(move |i| (first + i, first + (i + 1) % 30));
     let edges = Edges::from_pairs(90, (0..3).flat_map(|r| ring(30 * r))).unwrap();
     let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
     let truth: Vec<u32> = (0..90).map(|i| i / 30).collect();
-    let cluster = |pieces, clusters| {
-        spectral_clustering(&graph, &ClusterParams { pieces, clusters, ..Default::default() }, &Run::new(0))
+    let cluster = |components, clusters| {
+        spectral_clustering(
+            &graph,
+            &ClusterParams { components, clusters, ..Default::default() },
+            &Run::new(0),
+        )
     };
-    for pieces in [PiecePolicy::Link, PiecePolicy::Separately, PiecePolicy::Together] {
-        let found = cluster(pieces, ClusterCount::Exactly(3)).unwrap();
-        assert_eq!(nmi(&truth, &found.labels).unwrap(), 1.0, "{pieces:?}");
+    for components in [ComponentPolicy::Link, ComponentPolicy::Separately, ComponentPolicy::Joint] {
+        let found = cluster(components, ClusterCount::Exactly(3)).unwrap();
+        assert_eq!(nmi(&truth, &found.labels).unwrap(), 1.0, "{components:?}");
         assert_eq!(found.n_components, 3);
     }
-    assert_eq!(cluster(PiecePolicy::Link, ClusterCount::Exactly(3)).unwrap().links.len(), 2);
-    let refused = cluster(PiecePolicy::Refuse, ClusterCount::Exactly(3));
+    assert_eq!(cluster(ComponentPolicy::Link, ClusterCount::Exactly(3)).unwrap().links.len(), 2);
+    let refused = cluster(ComponentPolicy::Refuse, ClusterCount::Exactly(3));
     assert_eq!(refused.unwrap_err(), Error::Disconnected { components: 3 });
-    for pieces in [PiecePolicy::Separately, PiecePolicy::Together] {
-        let too_few = cluster(pieces, ClusterCount::Exactly(2)).unwrap_err();
+    for components in [ComponentPolicy::Separately, ComponentPolicy::Joint] {
+        let too_few = cluster(components, ClusterCount::Exactly(2)).unwrap_err();
         assert_eq!(too_few, Error::FewerClustersThanComponents { clusters: 2, components: 3 });
     }
-    assert_eq!(cluster(PiecePolicy::Link, ClusterCount::Exactly(2)).unwrap().n_clusters(), 2);
+    assert_eq!(cluster(ComponentPolicy::Link, ClusterCount::Exactly(2)).unwrap().n_clusters(), 2);
     // Five clusters: no cluster spans two rings.
-    let five = cluster(PiecePolicy::Separately, ClusterCount::Exactly(5)).unwrap();
+    let five = cluster(ComponentPolicy::Separately, ClusterCount::Exactly(5)).unwrap();
     for label in 0..5u32 {
         let rings: Vec<u32> =
             (0..90u32).filter(|&i| five.labels[i as usize] == label).map(|i| i / 30).collect();
         assert!(!rings.is_empty() && rings.iter().all(|ring| *ring == rings[0]));
     }
-    for pieces in [PiecePolicy::Link, PiecePolicy::Separately] {
-        assert_eq!(cluster(pieces, ClusterCount::default()).unwrap().n_clusters(), 3, "{pieces:?}");
+    for components in [ComponentPolicy::Link, ComponentPolicy::Separately] {
+        assert_eq!(cluster(components, ClusterCount::default()).unwrap().n_clusters(), 3, "{components:?}");
     }
 }
 
@@ -368,13 +372,13 @@ impl Progress for Impatient {
         self.stages.lock().unwrap().last_mut().unwrap().2 += steps;
     }
 
-    fn cancelled(&self) -> bool {
+    fn canceled(&self) -> bool {
         self.questions.fetch_add(1, Ordering::Relaxed) >= self.limit
     }
 }
 
 #[test]
-fn every_stage_reports_and_can_be_cancelled() {
+fn every_stage_reports_and_can_be_canceled() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 1).unwrap();
     let points = space(data.points.values().to_vec(), 2);
     let work = |preset: Preset, limit: usize| {
@@ -397,16 +401,16 @@ fn every_stage_reports_and_can_be_cancelled() {
         for limit in [0, 1, questions / 3, questions / 2, questions - 1] {
             assert_eq!(
                 work(preset, limit).0,
-                Err(Error::Cancelled),
+                Err(Error::Canceled),
                 "{preset:?} after {limit} of {questions}"
             );
         }
     }
-    assert_eq!(work(Preset::Paper, 40).0, Err(Error::Cancelled));
+    assert_eq!(work(Preset::Paper, 40).0, Err(Error::Canceled));
 }
 
 #[test]
-fn values_out_of_range_are_refused_and_standardised_ones_are_not() {
+fn values_out_of_range_are_refused_and_standardized_ones_are_not() {
     let data = uneven_blobs(120, 3, 2, 1).unwrap();
     for factor in [1e160, 1e-170] {
         let values: Vec<f64> = data.points.values().iter().map(|v| v * factor).collect();
@@ -420,19 +424,19 @@ fn values_out_of_range_are_refused_and_standardised_ones_are_not() {
 }
 
 #[test]
-fn many_pieces_are_many_clusters() {
+fn many_components_are_many_clusters() {
     // Twenty rings of 20, in weights of any unit.
     let ring = |first: u32| (0..20).map(move |i| (first + i, first + (i + 1) % 20));
     let edges = Edges::from_pairs(400, (0..20).flat_map(|r| ring(20 * r))).unwrap();
     for (weight, laplacian) in [(1.0, LaplacianKind::Symmetric), (1e-9, LaplacianKind::Unnormalized)] {
         let graph = SparseGraph::from_edges(&edges, &vec![weight; edges.len()]).unwrap();
-        for pieces in [PiecePolicy::Link, PiecePolicy::Together, PiecePolicy::Separately] {
-            let params = ClusterParams { pieces, laplacian, ..Default::default() };
+        for components in [ComponentPolicy::Link, ComponentPolicy::Joint, ComponentPolicy::Separately] {
+            let params = ClusterParams { components, laplacian, ..Default::default() };
             let found = spectral_clustering(&graph, &params, &Run::new(0)).unwrap();
-            assert_eq!(found.n_clusters(), 20, "{pieces:?}, {laplacian:?}");
+            assert_eq!(found.n_clusters(), 20, "{components:?}, {laplacian:?}");
         }
     }
-    let most = ClusterParams { clusters: ClusterCount::Automatic { most: usize::MAX }, ..Default::default() };
+    let most = ClusterParams { clusters: ClusterCount::Automatic { max: usize::MAX }, ..Default::default() };
     let small = SparseGraph::from_edges(&Edges::all_pairs(10), &[1.0; 45]).unwrap();
     assert!(spectral_clustering(&small, &most, &Run::new(0)).is_ok());
     let huge = CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union };
@@ -444,7 +448,7 @@ fn many_pieces_are_many_clusters() {
 }
 
 #[test]
-fn mutual_neighbours_are_fewer() {
+fn mutual_neighbors_are_fewer() {
     let points = space(random_values(100, 3, 8), 3);
     let of = |symmetrize| {
         let candidates = CandidatePairs::Neighbors { k: 15, symmetrize };

@@ -10,7 +10,7 @@ use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::propagate::{
-    Examples, Hold, Priors, PropagateParams, Propagation, Rule, Solver, Trials, evaluate, propagate,
+    Clamping, LabeledNodes, Priors, PropagateParams, Propagation, Rule, Solver, Trials, evaluate, propagate,
 };
 use taugraph::robust::robust_graph;
 
@@ -31,13 +31,13 @@ fn graph_of(data: &LabeledPoints, link_components: LinkComponents) -> SparseGrap
 }
 
 /// One example of each class: its first point.
-fn one_each(data: &LabeledPoints) -> Examples {
+fn one_each(data: &LabeledPoints) -> LabeledNodes {
     let mut labels = vec![None; data.labels.len()];
     for class in 0..data.labels.n_classes() as u32 {
         let first = data.labels.iter().position(|&label| label == class).unwrap();
         labels[first] = Some(class);
     }
-    Examples::new(labels, data.labels.n_classes()).unwrap()
+    LabeledNodes::new(labels, data.labels.n_classes()).unwrap()
 }
 
 fn with(rule: Rule) -> PropagateParams {
@@ -50,7 +50,7 @@ fn labels(found: &Propagation) -> Vec<u32> {
 
 /// Two moons that do not touch, one example each: every rule labels all of them, linked or not.
 #[test]
-fn separated_moons_are_labelled_by_every_rule() {
+fn separated_moons_are_labeled_by_every_rule() {
     let data = moons(300, 0.03, 1).unwrap();
     let examples = one_each(&data);
     for link in [LinkComponents::No, LinkComponents::Weakly] {
@@ -105,7 +105,7 @@ fn points_that_no_label_reaches_get_none() {
     let mut given: Vec<Option<u32>> = vec![None; 300];
     let of = |class: u32| data.labels.iter().position(|&label| label == class).unwrap();
     (given[of(0)], given[of(1)]) = (Some(0), Some(1));
-    let examples = Examples::new(given, 2).unwrap();
+    let examples = LabeledNodes::new(given, 2).unwrap();
     for rule in RULES {
         let found = propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap();
         assert!(found.n_components >= 3);
@@ -126,7 +126,7 @@ fn classes_do_not_reach_across_components() {
     let entries = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (4, 5), (5, 4)].map(|(i, j)| (i, j, 1.0));
     let graph = SparseGraph::from_entries(6, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
     let given = vec![Some(0), None, None, Some(1), Some(2), None];
-    let examples = Examples::new(given, 3).unwrap();
+    let examples = LabeledNodes::new(given, 3).unwrap();
     for rule in RULES.into_iter().filter(|rule| !matches!(rule, Rule::GreedyWalk { pairs: Some(_), .. })) {
         let params = PropagateParams { priors: Priors::Given(vec![0.01, 0.01, 0.98]), ..with(rule) };
         let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
@@ -135,13 +135,13 @@ fn classes_do_not_reach_across_components() {
     }
 }
 
-/// An example without neighbours has nobody who could outvote it.
+/// An example without neighbors has nobody who could outvote it.
 #[test]
 fn a_soft_example_alone_keeps_its_label() {
     let entries = [(0, 1, 1.0), (1, 0, 1.0)];
     let graph = SparseGraph::from_entries(3, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
-    let examples = Examples::new(vec![Some(0), None, Some(1)], 2).unwrap();
-    let params = PropagateParams { hold: Hold::Soft { strength: 1.0 }, ..PropagateParams::default() };
+    let examples = LabeledNodes::new(vec![Some(0), None, Some(1)], 2).unwrap();
+    let params = PropagateParams { clamping: Clamping::Soft { strength: 1.0 }, ..PropagateParams::default() };
     let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
     assert_eq!(found.labels, [Some(0), Some(0), Some(1)]);
 }
@@ -153,15 +153,18 @@ fn soft_examples_can_be_corrected() {
     let graph = graph_of(&data, LinkComponents::Weakly);
     let mut given: Vec<Option<u32>> = (0..200).map(|i| (i % 10 == 0).then_some(data.labels[i])).collect();
     given[50] = Some(1 - data.labels[50]);
-    let examples = Examples::new(given, 2).unwrap();
-    let at = |hold: Hold| {
-        let params = PropagateParams { hold, ..PropagateParams::default() };
+    let examples = LabeledNodes::new(given, 2).unwrap();
+    let at = |clamping: Clamping| {
+        let params = PropagateParams { clamping, ..PropagateParams::default() };
         propagate(&graph, &examples, &params, &Run::new(0)).unwrap().labels[50].unwrap()
     };
-    assert_eq!(at(Hold::Hard), 1 - data.labels[50]);
-    assert_eq!(at(Hold::Soft { strength: 0.1 }), data.labels[50]);
-    let params =
-        PropagateParams { rule: Rule::Poisson, hold: Hold::Soft { strength: 1.0 }, ..Default::default() };
+    assert_eq!(at(Clamping::Hard), 1 - data.labels[50]);
+    assert_eq!(at(Clamping::Soft { strength: 0.1 }), data.labels[50]);
+    let params = PropagateParams {
+        rule: Rule::Poisson,
+        clamping: Clamping::Soft { strength: 1.0 },
+        ..Default::default()
+    };
     assert!(propagate(&graph, &examples, &params, &Run::new(0)).is_err());
 }
 
@@ -211,7 +214,7 @@ fn unconverged_systems_are_errors() {
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
 }
 
-/// The closed form over all pairs gives what a system for each pair gives; with copies, and in pieces.
+/// The closed form over all pairs gives what a system for each pair gives; with copies, and in components.
 #[test]
 fn all_pairs_at_once_equal_pair_by_pair() {
     let data = moons(40, 0.1, 3).unwrap();
@@ -235,7 +238,7 @@ fn all_pairs_at_once_equal_pair_by_pair() {
             for second in (0..45).filter(|&row| labels[row] == 1 && nodes[row] != nodes[first]) {
                 let mut given = vec![None; robust.graph.n_nodes()];
                 (given[nodes[first] as usize], given[nodes[second] as usize]) = (Some(0), Some(1));
-                let examples = Examples::new(given, 2).unwrap();
+                let examples = LabeledNodes::new(given, 2).unwrap();
                 let spread = propagate(&robust.graph, &examples, &params, &Run::new(0)).unwrap();
                 let others = (0..45).filter(|row| ![first, second].contains(row));
                 let is_right = |row: &usize| spread.labels[nodes[*row] as usize] == Some(labels[*row]);
@@ -268,7 +271,8 @@ fn trials_agree_with_the_exact_expectation() {
         let mut given = vec![None; 60];
         (given[0], given[30]) = (Some(0), Some(1));
         let found =
-            propagate(&robust.graph, &Examples::new(given, 2).unwrap(), &with(rule), &Run::new(0)).unwrap();
+            propagate(&robust.graph, &LabeledNodes::new(given, 2).unwrap(), &with(rule), &Run::new(0))
+                .unwrap();
         let right = (0..60).filter(|&i| i % 30 != 0 && found.labels[i] == Some(data.labels[i])).count();
         assert_eq!(all.accuracies[0], right as f64 / 58.0);
     }
@@ -282,7 +286,7 @@ fn trials_agree_with_the_exact_expectation() {
 
 /// Against sorting all distances, for every metric.
 #[test]
-fn neighbours_of_new_points_are_the_nearest() {
+fn neighbors_of_new_points_are_the_nearest() {
     let known = uneven_blobs(60, 3, 3, 1).unwrap().points;
     let new = uneven_blobs(20, 3, 3, 2).unwrap().points;
     for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine] {

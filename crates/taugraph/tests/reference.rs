@@ -103,7 +103,7 @@ fn preparation_equals_scikit_learn() {
 }
 
 #[test]
-fn neighbours_equal_scikit_learn() {
+fn neighbors_equal_scikit_learn() {
     let lines: Vec<&str> = include_str!("reference/neighbors.txt").lines().collect();
     for (lines, d) in lines.chunks_exact(7).zip([2, 9]) {
         for (index, metric) in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine].into_iter().enumerate()

@@ -149,7 +149,7 @@ fn tables_outside_memory_do_not_count() {
     let (n, d) = (2000, 400);
     let table = raw_table(n, d);
     let params = Preset::Robust.params().check().unwrap();
-    let outside = memory_estimate(n, RowSize::Outside(d), &params).peak().1;
+    let outside = memory_estimate(n, RowSize::OutOfCore(d), &params).peak().1;
     let limit = outside + (1 << 20);
     assert!(memory_estimate(n, RowSize::Columns(d), &params).peak().1 > limit + (4 << 20));
     let build = |run: &Run<'_>| {

@@ -61,7 +61,7 @@ fn assert_same_on_all_threads(
 
 /// Cells, probes and samples, links between large groups, and pairs that are good enough for their space.
 #[test]
-fn approximate_neighbours() {
+fn approximate_neighbors() {
     let data = uneven_blobs(5000, 8, 6, 3).unwrap();
     let search = SearchParams { method: SearchMethod::Approximate, recall: 0.95 };
     let params = GraphParams { search, ..Preset::Robust.params() };
@@ -146,9 +146,9 @@ fn large_enough_for_every_parallel_path() {
     );
 }
 
-/// More rows than a batch, more nodes than a piece, vectors longer than a chunk.
+/// More rows than a batch, more nodes than a component, vectors longer than a chunk.
 #[test]
-fn sampled_training_in_many_pieces() {
+fn sampled_training_in_many_components() {
     let blobs = uneven_blobs(3000, 5, 4, 7).unwrap();
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
@@ -194,7 +194,7 @@ fn other_spaces() {
     assert!(on(2) == one && on(4) == one);
 }
 
-/// Several pieces of work and tiles of the sparse search; rare columns leave the graph in pieces, which are linked.
+/// Several components of work and tiles of the sparse search; rare columns leave the graph in components, which are linked.
 #[test]
 fn sparse_points() {
     let n = 9000;

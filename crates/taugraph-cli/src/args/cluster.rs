@@ -1,8 +1,8 @@
 //! Every parameter of the clustering.
 
 use clap::Args;
-use taugraph::cluster::PiecePolicy;
-use taugraph::spectral::{EigenSolver, EmbeddingRows, LaplacianKind};
+use taugraph::cluster::ComponentPolicy;
+use taugraph::spectral::{EigenSolver, LaplacianKind, RowNormalization};
 
 use super::choice::one_of;
 
@@ -14,7 +14,7 @@ pub struct ClusterArgs {
     pub clusters: Option<usize>,
     /// Most clusters considered when the number is found
     #[arg(long, value_name = "K", conflicts_with = "clusters", hide_short_help = true)]
-    pub most_clusters: Option<usize>,
+    pub max_clusters: Option<usize>,
     /// Measure the stability of each label over this many drawn graphs; 0 does not
     #[arg(long, value_name = "DRAWS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub stability: Option<usize>,
@@ -22,11 +22,11 @@ pub struct ClusterArgs {
     #[arg(long, value_parser = one_of::<LaplacianKind>(&["symmetric", "random-walk", "unnormalized"]), hide_short_help = true)]
     pub laplacian: Option<LaplacianKind>,
     /// What becomes of the eigenvectors' rows
-    #[arg(long, value_parser = one_of::<EmbeddingRows>(&["unit-length", "diffusion", "plain"]), hide_short_help = true)]
-    pub rows: Option<EmbeddingRows>,
-    /// A graph in pieces: join them weakly, cluster each, take them together, or refuse
-    #[arg(long, value_parser = one_of::<PiecePolicy>(&["link", "separately", "together", "refuse"]), hide_short_help = true)]
-    pub pieces: Option<PiecePolicy>,
+    #[arg(long, value_parser = one_of::<RowNormalization>(&["unit-length", "diffusion", "plain"]), hide_short_help = true)]
+    pub rows: Option<RowNormalization>,
+    /// A graph in components: join them weakly, cluster each, take them together, or refuse
+    #[arg(long, value_parser = one_of::<ComponentPolicy>(&["link", "separately", "joint", "refuse"]), hide_short_help = true)]
+    pub components: Option<ComponentPolicy>,
     /// Eigensolver [default: the one that fits the graph]
     #[arg(long, value_parser = one_of::<EigenSolver>(&["dense", "lanczos", "shift-invert", "multigrid"]), hide_short_help = true)]
     pub solver: Option<EigenSolver>,

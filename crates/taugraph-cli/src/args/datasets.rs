@@ -25,7 +25,7 @@ pub enum DatasetsCommand {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
-    /// Describe a set: columns, classes, licence, donors, files
+    /// Describe a set: columns, classes, license, donors, files
     Show {
         /// The set
         name: String,

@@ -15,27 +15,27 @@ use super::choice::one_of;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EstimatorName {
-    /// Empirical quantiles over the neighbourhoods of an edge's ends
+    /// Empirical quantiles over the neighborhoods of an edge's ends
     Neighborhood,
     /// The paper's networks
     AutoEncoder,
-    /// Symmetric low-rank factorisation
+    /// Symmetric low-rank factorization
     Factorization,
-    /// Shared neighbours of an edge's ends
+    /// Shared neighbors of an edge's ends
     Overlap,
     /// Common communities of an edge's ends
     Community,
     /// Control: the similarities themselves
     Identity,
     /// Control: every candidate is certain
-    Certain,
+    Constant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FirstScaleName {
-    /// Distance to the k-th neighbour
+    /// Distance to the k-th neighbor
     Kth,
-    /// Mean distance to k neighbours
+    /// Mean distance to k neighbors
     Mean,
 }
 
@@ -98,7 +98,7 @@ pub struct GraphArgs {
     /// Named set of parameters [default: robust]
     #[arg(long, value_name = "NAME", value_parser = Preset::ALL.map(Preset::name))]
     pub preset: Option<String>,
-    /// Neighbours of each point that may become edges
+    /// Neighbors of each point that may become edges
     #[arg(long, short = 'k', value_name = "K")]
     pub neighbors: Option<usize>,
     /// Take every pair as a candidate (memory grows with N²)
@@ -107,16 +107,16 @@ pub struct GraphArgs {
     /// An edge where one of two points chose the other, or both did
     #[arg(long, value_parser = one_of::<Symmetrize>(&["union", "mutual"]), hide_short_help = true)]
     pub symmetrize: Option<Symmetrize>,
-    /// Search of the neighbours: 'auto' is exact up to 50,000 points or 6 columns, and above that as good as --recall asks
+    /// Search of the neighbors: 'auto' is exact up to 50,000 points or 6 columns, and above that as good as --recall asks
     #[arg(long, value_parser = one_of::<SearchMethod>(&["auto", "exact", "approximate"]), hide_short_help = true)]
     pub search: Option<SearchMethod>,
-    /// Share of the true neighbours that an approximate search must find
+    /// Share of the true neighbors that an approximate search must find
     #[arg(long, value_name = "SHARE", hide_short_help = true)]
     pub recall: Option<f64>,
     /// First local scale
     #[arg(long, value_enum, hide_short_help = true)]
     pub first_scale: Option<FirstScaleName>,
-    /// Its neighbours
+    /// Its neighbors
     #[arg(long, value_name = "K", hide_short_help = true)]
     pub scale_neighbors: Option<usize>,
     /// First local scales from a file instead: one number for each row
@@ -152,7 +152,7 @@ pub struct GraphArgs {
     /// Least weight in weighted graphs
     #[arg(long, value_name = "WEIGHT", hide_short_help = true)]
     pub weight_floor: Option<f64>,
-    /// Whether pieces of the graph are joined by weak links
+    /// Whether components of the graph are joined by weak links
     #[arg(long, value_parser = one_of::<LinkComponents>(&["weakly", "no"]), hide_short_help = true)]
     pub link_components: Option<LinkComponents>,
 
@@ -162,10 +162,10 @@ pub struct GraphArgs {
     /// The quantiles [default: 0.1,0.2,…,0.9]
     #[arg(long, value_name = "T,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub taus: Option<Vec<f64>>,
-    /// Neighbourhood and overlap: neighbours of each end
+    /// Neighborhood and overlap: neighbors of each end
     #[arg(long, value_name = "K", help_heading = "Quantiles", hide_short_help = true)]
     pub pool: Option<usize>,
-    /// Neighbourhood: share of the pool above the threshold, or its mean
+    /// Neighborhood: share of the pool above the threshold, or its mean
     #[arg(long, value_parser = one_of::<PoolStatistic>(&["share", "mean"]), help_heading = "Quantiles", hide_short_help = true)]
     pub statistic: Option<PoolStatistic>,
     /// Communities: resolutions of the partitions
@@ -183,7 +183,7 @@ pub struct GraphArgs {
     /// Communities: persistence of an edge that every partition cuts
     #[arg(long, value_name = "P", help_heading = "Quantiles", hide_short_help = true)]
     pub community_floor: Option<f64>,
-    /// Units of the auto-encoder's hidden layers, or rank of the factorisation
+    /// Units of the auto-encoder's hidden layers, or rank of the factorization
     #[arg(long, value_name = "P,…", value_delimiter = ',', help_heading = "Quantiles")]
     pub rank: Option<Vec<usize>>,
     /// Trained estimators: most epochs or iterations
@@ -216,7 +216,7 @@ pub struct GraphArgs {
     /// Auto-encoder: biases
     #[arg(long, value_parser = one_of::<Biases>(&["yes", "no"]), help_heading = "Quantiles", hide_short_help = true)]
     pub biases: Option<Biases>,
-    /// Auto-encoder: optimiser
+    /// Auto-encoder: optimizer
     #[arg(long, value_enum, help_heading = "Quantiles", hide_short_help = true)]
     pub optimizer: Option<OptimizerName>,
     /// SGD and Adam: learning rate

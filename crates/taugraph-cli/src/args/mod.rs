@@ -31,7 +31,7 @@ use clap_complete::Shell;
 
 use crate::failure::EXIT_CODES;
 
-/// Robust neighbourhood graphs from a table of points: clusters without guessing gamma.
+/// Robust neighborhood graphs from a table of points: clusters without guessing gamma.
 #[derive(Debug, Parser)]
 #[command(name = "taugraph", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub struct Cli {
@@ -47,7 +47,7 @@ pub enum Command {
     Cluster(Box<ClusterCommand>),
     /// Make the robust graph of a table
     Graph(Box<GraphCommand>),
-    /// Label all rows from a few that are labelled
+    /// Label all rows from a few that are labeled
     Propagate(Box<PropagateCommand>),
     /// Place new rows into a model that cluster or propagate saved
     Predict(Box<PredictCommand>),
@@ -144,7 +144,7 @@ pub struct GraphCommand {
     pub run: RunArgs,
 }
 
-/// Label all rows from a few that are labelled.
+/// Label all rows from a few that are labeled.
 ///
 /// Columns of the output: label (empty where no label reaches), margin (lead of the likeliest class), flag (given,
 /// corrected, unreached or empty) and p_NAME, the probability of each class.
@@ -187,7 +187,7 @@ pub struct EvaluateCommand {
     pub trials: usize,
     /// Two classes: every pair of examples, the exact expectation
     #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
-    pub all_pairs_of_examples: bool,
+    pub exact: bool,
     #[command(flatten)]
     pub resume: ResumeArgs,
     #[command(flatten)]
@@ -213,7 +213,7 @@ pub enum Shape {
     Pinwheel,
     /// Two half circles
     Moons,
-    /// Two circles around one centre
+    /// Two circles around one center
     Circles,
     /// Gaussian blobs of uneven density
     Blobs,

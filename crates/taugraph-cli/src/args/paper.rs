@@ -39,7 +39,7 @@ pub enum PaperPart {
     Table2,
     /// Two spirals with noise
     Noise,
-    /// Two spirals with first scales from the 5th to the 15th neighbour
+    /// Two spirals with first scales from the 5th to the 15th neighbor
     Neighbors,
     /// The figures; those of noise and neighbors need their measurements
     Figures,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RuleName {
-    /// Harmonic functions with class-mass normalisation
+    /// Harmonic functions with class-mass normalization
     Harmonic,
     /// Poisson learning
     Poisson,
@@ -23,7 +23,7 @@ pub enum RuleName {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Labels")]
 pub struct PropagateArgs {
-    /// Column of known labels; an empty cell is a row to be labelled
+    /// Column of known labels; an empty cell is a row to be labeled
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["labels_file", "label_column"])]
     pub labels: Option<String>,
     /// File of known labels: a column 'label' beside 'row' (counted from 1) or the --id-column
@@ -35,13 +35,13 @@ pub struct PropagateArgs {
     /// Prior of each class, as NAME=SHARE [default: all alike]
     #[arg(long, value_name = "NAME=SHARE,…", value_delimiter = ',', value_parser = share)]
     pub priors: Option<Vec<(String, f64)>>,
-    /// Shares of the classes among the rows to be labelled, respected as nearly as possible
+    /// Shares of the classes among the rows to be labeled, respected as nearly as possible
     #[arg(long, value_name = "NAME=SHARE,…", value_delimiter = ',', value_parser = share, hide_short_help = true)]
     pub sizes: Option<Vec<(String, f64)>>,
     /// Let examples be outvoted: their strength, in units of their degree (harmonic only)
     #[arg(long, value_name = "STRENGTH", hide_short_help = true)]
     pub soft: Option<f64>,
-    /// Consistency: how much a node listens to its neighbours, below 1 [default: 0.99]
+    /// Consistency: how much a node listens to its neighbors, below 1 [default: 0.99]
     #[arg(long, hide_short_help = true)]
     pub alpha: Option<f64>,
     /// Greedy walk: most steps [default: 5]
@@ -56,7 +56,7 @@ pub struct PropagateArgs {
     /// Most iterations of the linear systems
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub solver_iterations: Option<usize>,
-    /// Join the pieces of a given graph by weak links, so that labels reach all of it
+    /// Join the components of a given graph by weak links, so that labels reach all of it
     #[arg(long, hide_short_help = true)]
     pub link: bool,
 }

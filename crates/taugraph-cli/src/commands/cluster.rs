@@ -14,9 +14,9 @@ use crate::args::{ClusterCommand, ReportArgs};
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
+use crate::html_report::{self, Sample, Subject};
 use crate::model_file;
 use crate::pipeline::{build_graph_and_points, cluster_graph, refuse_if_too_large};
-use crate::portrait::{self, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Clusters, Report, Scores};
 use crate::settings::{InputSettings, Settings};
@@ -42,7 +42,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
     settings.apply_graph(&args.graph)?;
     settings.apply_cluster(&args.cluster);
     check_outputs(args, &settings.input, writes_labels)?;
-    portrait::check(shows)?;
+    html_report::check(shows)?;
     use_threads(&args.run)?;
     let terminal = Terminal::new(args.run.quiet);
     let folder = work_folder(&args.resume, &settings)?;
@@ -66,7 +66,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
     // Before anything is written: what cannot be had of this clustering.
     let embedding = match (&args.embedding, &clustering.embedding) {
         (Some(_), None) => {
-            let message = "--embedding: pieces that are clustered separately have no common embedding";
+            let message = "--embedding: components that are clustered separately have no common embedding";
             return Err(Failure::Usage(message.into()));
         }
         (path, embedding) => path.as_ref().zip(embedding.as_ref()),
@@ -132,7 +132,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
         labels: Some((&found, &relabel)),
         classes: None,
     };
-    portrait::publish(&subject, shows, &run, &terminal)
+    html_report::publish(&subject, shows, &run, &terminal)
 }
 
 /// As many clusters of another graph of the same points.

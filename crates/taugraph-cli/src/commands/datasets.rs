@@ -84,7 +84,7 @@ fn show(info: &DatasetInfo, presence: &Presence) -> String {
         }
     };
     let mut lines =
-        vec![("licence", info.licence.to_string()), ("cite", info.citation.to_string()), ("here", here)];
+        vec![("license", info.license.to_string()), ("cite", info.citation.to_string()), ("here", here)];
     lines.extend(info.note.map(|note| ("note", note.to_string())));
     for (name, value) in lines {
         let _ = writeln!(text, "{name:9}{value}");
@@ -115,7 +115,7 @@ fn description(info: &DatasetInfo, presence: &Presence) -> Value {
         "features": info.features,
         "classes": info.classes,
         "contents": info.contents,
-        "licence": info.licence,
+        "license": info.license,
         "citation": info.citation,
         "note": info.note,
         "here": state(presence),
@@ -149,7 +149,7 @@ fn fetch_all(args: &FetchArgs, store: &Store) -> Outcome<()> {
             }
             Ok(_) => {}
             Err(
-                error @ (Error::Transfer { .. } | Error::Cancelled | Error::Write { .. } | Error::NoFolder),
+                error @ (Error::Transfer { .. } | Error::Canceled | Error::Write { .. } | Error::NoFolder),
             ) => return Err(error.into()),
             Err(error) => refused.push((info.id, error.into())),
         }

@@ -22,7 +22,7 @@ use super::generate::as_table;
 use super::{new_run, use_threads};
 use crate::args::{Cli, Command, DemoArgs};
 use crate::failure::{Failure, Outcome};
-use crate::portrait::command_line;
+use crate::html_report::command_line;
 use crate::progress::{Terminal, total_seconds};
 use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
 use taugraph_figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
@@ -56,7 +56,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
     let data = noisy_spirals(seed)?;
     let plain = attempt(&data, Preset::LocalScaling, &run)?;
     let robust = attempt(&data, Preset::Robust, &run)?;
-    let control = attempt(&data, Preset::CertainControl, &run)?;
+    let control = attempt(&data, Preset::ConstantControl, &run)?;
     let over_seeds = |preset: Preset| {
         let of_seed = |seed| Ok(attempt(&noisy_spirals(seed)?, preset, &Run { seed, ..run })?.nmi);
         (0..SEEDS).map(of_seed).collect::<Outcome<Vec<f64>>>()
@@ -66,7 +66,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
         Row {
             name: "the same sparse graph, p = 1",
             nmi: control.nmi,
-            of_seeds: over_seeds(Preset::CertainControl)?,
+            of_seeds: over_seeds(Preset::ConstantControl)?,
         },
         Row { name: "robust graph", nmi: robust.nmi, of_seeds: over_seeds(Preset::Robust)? },
     ];

@@ -59,11 +59,11 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let node_of_row = built.of_rows(&rows);
     let params = PropagateParams {
         rule: spread.rule,
-        hold: spread.hold,
+        clamping: spread.clamping,
         solver: spread.solver,
         ..PropagateParams::default()
     };
-    let trials = if args.all_pairs_of_examples { Trials::AllPairs } else { Trials::Random(args.trials) };
+    let trials = if args.exact { Trials::AllPairs } else { Trials::Random(args.trials) };
     let found = try_examples(built.graph(), &node_of_row, &labels, &params, trials, &run)?;
     let stages = terminal.finish();
     let report = Report {

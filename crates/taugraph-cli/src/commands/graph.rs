@@ -10,8 +10,8 @@ use crate::args::GraphCommand;
 use crate::dataset::{Body, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
+use crate::html_report::{self, Sample, Subject};
 use crate::pipeline::build_graph_and_points;
-use crate::portrait::{self, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::Report;
 use crate::settings::Settings;
@@ -37,7 +37,7 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         ("--scales", is_stdout(args.scales.as_deref())),
         ("--report", is_stdout(args.shows.report.as_deref())),
     ])?;
-    portrait::check(&args.shows)?;
+    html_report::check(&args.shows)?;
     check_graph_output(&output(args.output.as_deref()))?;
     if let Some(path) = &args.scales {
         check_table_output(&Output::new(path))?;
@@ -81,5 +81,5 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
     report.publish(None, "", &args.run)?;
     let Some(sample) = sample else { return Ok(()) };
     let subject = Subject { report: &report, sample, points: points.as_ref(), labels: None, classes: None };
-    portrait::publish(&subject, &args.shows, &run, &terminal)
+    html_report::publish(&subject, &args.shows, &run, &terminal)
 }

@@ -21,7 +21,7 @@ use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 
 /// Columns listed for people; JSON has all.
-const MOST_LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// To find rows that are copies only missing cells matter.
 const FOR_COPIES: PreparationParams =
@@ -122,7 +122,9 @@ fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value)
     let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
     // Only dense points can be on disk.
     let on_disk = match row {
-        RowSize::Columns(d) => Some(memory_estimate(n, RowSize::Outside(d), params).peak().1 + cluster_bytes),
+        RowSize::Columns(d) => {
+            Some(memory_estimate(n, RowSize::OutOfCore(d), params).peak().1 + cluster_bytes)
+        }
         _ => None,
     };
     let text = format!(
@@ -226,7 +228,7 @@ fn of_table(
 }
 
 fn write_lines(text: &mut String, lines: &[Line]) -> std::fmt::Result {
-    let shown = &lines[..lines.len().min(MOST_LISTED)];
+    let shown = &lines[..lines.len().min(MAX_LISTED)];
     let width = shown.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(
         text,

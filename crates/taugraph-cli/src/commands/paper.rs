@@ -37,8 +37,8 @@ impl Listener for Bar<'_> {
 struct Quiet<'a>(&'a Terminal);
 
 impl Progress for Quiet<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
+    fn canceled(&self) -> bool {
+        self.0.canceled()
     }
 }
 

@@ -122,7 +122,7 @@ fn of_rows(error: LibraryError, name: &str) -> Failure {
             "{name}, data row {}: all features are zero there, so the cosine distance is not defined; drop the row",
             row + 1
         )),
-        LibraryError::NotFinite { row, .. } | LibraryError::TooRemote { row } => Failure::Input(format!(
+        LibraryError::NotFinite { row, .. } | LibraryError::TooDistant { row } => Failure::Input(format!(
             "{name}, data row {}: a value is so large that no distance can be measured; correct it or drop the row",
             row + 1
         )),
@@ -174,7 +174,8 @@ impl Found<'_> {
             columns.push(NewColumn::texts("label", labels.iter().map(|label| label.to_string())));
             columns.push(NewColumn::numbers("margin", classes.margins.iter().copied()));
         }
-        columns.push(NewColumn::integers("far", placed.far.iter().map(|&far| i64::from(far))));
+        columns
+            .push(NewColumn::integers("outlier", placed.outlier.iter().map(|&outlier| i64::from(outlier))));
         if let Some(classes) = &placed.classes {
             let width = self.header.classes.len();
             for (class, name) in self.header.classes.iter().enumerate() {
@@ -242,10 +243,10 @@ impl Found<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let count = |of: &mut dyn Iterator<Item = bool>| of.filter(|is| *is).count();
-        let far = count(&mut self.placed.far.iter().copied());
+        let far = count(&mut self.placed.outlier.iter().copied());
         if far > 0 {
             notes.push(format!(
-                "{} rows are farther from everything than any row of the model (column far)",
+                "{} rows are farther from everything than any row of the model (column outlier)",
                 grouped(far)
             ));
         }
@@ -340,8 +341,8 @@ impl Found<'_> {
                 "ignored": self.rows.ignored,
                 "filled_cells": self.n_filled,
             },
-            "far": placed.far,
-            "remoteness": placed.remoteness,
+            "outlier": placed.outlier,
+            "novelty": placed.novelty,
             "known": placed.same_as.iter().map(|node| node.map(|node| self.model.row_of_node()[node as usize])).collect::<Vec<_>>(),
             "notes": self.notes(),
             "seconds": stages,
@@ -412,7 +413,7 @@ pub fn describe(header: &FileHeader, model: &Model) -> Value {
         "clusters": model.n_clusters(),
         "embedding": model.n_embedded(),
         "classes": header.classes,
-        "most_remote": model.most_remote(),
+        "max_novelty": model.max_novelty(),
     })
 }
 

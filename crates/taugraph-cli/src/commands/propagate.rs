@@ -9,7 +9,7 @@ use taugraph::links::link_by_degree;
 use taugraph::points::Duplicates;
 use taugraph::progress::Run;
 use taugraph::propagate::{
-    Examples, Hold, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
+    Clamping, LabeledNodes, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
 };
 use taugraph::robust::RobustGraph;
 use taugraph_io::{
@@ -25,9 +25,9 @@ use crate::args::PropagateCommand;
 use crate::dataset::{Dataset, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
+use crate::html_report::{self, Classes, Sample, Subject};
 use crate::model_file;
 use crate::pipeline::{Built, build_graph_and_points};
-use crate::portrait::{self, Classes, Sample, Subject};
 use crate::progress::Terminal;
 use crate::report::{Report, grouped, is_missing};
 use crate::settings::Settings;
@@ -58,12 +58,12 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         built = Built::Given(link_by_degree(graph).0);
     }
     let duplicates = built.duplicates();
-    let (examples, n_conflicts) = Examples::of_rows(&given.of_rows, given.classes.len(), &duplicates)?;
+    let (examples, n_conflicts) = LabeledNodes::of_rows(&given.of_rows, given.classes.len(), &duplicates)?;
     let params = given.params(&settings)?;
     let found = spread(built.graph(), &examples, &params, &run)?;
     run.stage("write", None)?;
 
-    let rows = Rows::new(&given, &duplicates, &found, params.hold);
+    let rows = Rows::new(&given, &duplicates, &found, params.clamping);
     let id_name = settings.input.id_column.as_deref();
     let json_on_stdout = is_stdout(args.run.json.as_deref());
     if !json_on_stdout || args.output.is_some() {
@@ -90,9 +90,9 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let Some(sample) = sample else { return Ok(()) };
     let relabel = |graph: &RobustGraph, run: &Run<'_>| {
         let duplicates = &graph.duplicates;
-        let (examples, _) = Examples::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
+        let (examples, _) = LabeledNodes::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
         let found = spread(&graph.graph, &examples, &params, run)?;
-        Ok(found.of_rows(&given.of_rows, duplicates, params.hold).labels)
+        Ok(found.of_rows(&given.of_rows, duplicates, params.clamping).labels)
     };
     let classes = Classes {
         names: &given.classes,
@@ -109,7 +109,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         labels: Some((&rows.labels, &relabel)),
         classes: Some(classes),
     };
-    portrait::publish(&subject, &args.shows, &run, &terminal)
+    html_report::publish(&subject, &args.shows, &run, &terminal)
 }
 
 fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
@@ -129,7 +129,7 @@ fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
             ("--report", args.shows.report.as_deref()),
         ],
     )?;
-    portrait::check(&args.shows)?;
+    html_report::check(&args.shows)?;
     if let Some(path) = &args.output {
         check_table_output(&Output::new(path))?;
         refuse_text_in_npy(path, Some("labels"))?;
@@ -196,7 +196,7 @@ impl Given {
         };
         Ok(PropagateParams {
             rule: spread.rule,
-            hold: spread.hold,
+            clamping: spread.clamping,
             priors: match &spread.priors {
                 None => Priors::Uniform,
                 Some(shares) => Priors::Given(in_order(shares, "--priors")?),
@@ -270,8 +270,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(given: &Given, duplicates: &Duplicates, found: &Propagation, hold: Hold) -> Self {
-        let RowLabels { labels, margins, probabilities } = found.of_rows(&given.of_rows, duplicates, hold);
+    fn new(given: &Given, duplicates: &Duplicates, found: &Propagation, clamping: Clamping) -> Self {
+        let RowLabels { labels, margins, probabilities } =
+            found.of_rows(&given.of_rows, duplicates, clamping);
         let width = given.classes.len();
         let of_class = |class: usize| probabilities.iter().skip(class).step_by(width).copied().collect();
         let probabilities = (0..width).map(of_class).collect();
@@ -362,9 +363,9 @@ impl Rows {
         let notes = [
             (
                 self.count("unreached"),
-                "rows are reached by no label and got none; --link joins the pieces of a graph",
+                "rows are reached by no label and got none; --link joins the components of a graph",
             ),
-            (self.count("corrected"), "examples were outvoted by their neighbours"),
+            (self.count("corrected"), "examples were outvoted by their neighbors"),
             (found.n_weak_edges, "edges weigh less than 1e-10 of the heaviest and were left out"),
             (n_conflicts, "groups of equal rows have different labels: the most frequent one counts"),
         ];

@@ -48,7 +48,7 @@ impl Report<'_> {
                 "residuals": found.map(|embedding| &embedding.residuals),
                 "solver": found.and_then(|embedding| embedding.info.solver),
                 "confirmed": found.map(|embedding| embedding.info.confirmed),
-                "pieces": clustering.n_components,
+                "components": clustering.n_components,
                 "links": clustering.links.len(),
             });
             all["labels"] = json!(clusters.labels);
@@ -92,7 +92,7 @@ impl Report<'_> {
                 None => taugraph::robust::memory_estimate(n, row, graph),
             };
             all["memory"]["estimated_bytes"] = json!(PROGRAM_BYTES + estimate.peak().1);
-            all["memory"]["at_most_bytes"] = json!(PROGRAM_BYTES + estimate.most());
+            all["memory"]["max_bytes"] = json!(PROGRAM_BYTES + estimate.most());
         }
         all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
         all["graph"]["search"] = json!(graph.search);

@@ -8,7 +8,7 @@ use super::{Clusters, Report, grouped, sparkline};
 use crate::progress::total_seconds;
 
 impl Report<'_> {
-    /// A few lines for a terminal, without colour.
+    /// A few lines for a terminal, without color.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let _ = self.write_text(&mut text);
@@ -40,8 +40,8 @@ impl Report<'_> {
             None => writeln!(text, " (given)")?,
             Some(robust) => {
                 let components = robust.graph.components.len();
-                let pieces = if components == 1 { "component" } else { "components" };
-                write!(text, ", {} {pieces}, preset {}", grouped(components), self.settings.preset)?;
+                let noun = if components == 1 { "component" } else { "components" };
+                write!(text, ", {} {noun}, preset {}", grouped(components), self.settings.preset)?;
                 let copies = robust.graph.duplicates.n_copies();
                 if copies > 0 {
                     write!(text, ", {} duplicate rows share a node", grouped(copies))?;
@@ -62,7 +62,7 @@ impl Report<'_> {
                 if robust.graph.search.sample > 0 {
                     writeln!(
                         text,
-                        "search    {:.1} % of the true neighbours found, measured on {} points",
+                        "search    {:.1} % of the true neighbors found, measured on {} points",
                         100.0 * robust.graph.search.recall,
                         robust.graph.search.sample
                     )?;

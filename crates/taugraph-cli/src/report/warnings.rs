@@ -30,7 +30,7 @@ impl Report<'_> {
             let clustering = clusters.clustering;
             if !clustering.links.is_empty() {
                 warnings.push(format!(
-                    "the graph came in {} pieces, which were joined by weak links; --pieces separately clusters each",
+                    "the graph came in {} components, which were joined by weak links; --components separately clusters each",
                     clustering.n_components
                 ));
             }
@@ -108,11 +108,11 @@ impl Report<'_> {
         }
         if !graph.links.is_empty() {
             warnings.push(format!(
-                "the graph fell into {} pieces, which were joined by weak links; more --neighbors join them better",
+                "the graph fell into {} components, which were joined by weak links; more --neighbors join them better",
                 graph.components.len()
             ));
         } else if graph.components.len() > 1 {
-            warnings.push(format!("the graph is in {} pieces", graph.components.len()));
+            warnings.push(format!("the graph is in {} components", graph.components.len()));
         }
     }
 }

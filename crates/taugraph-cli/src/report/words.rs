@@ -9,9 +9,9 @@ pub fn sparkline(counts: &[usize]) -> String {
 
 /// The first names of a list, and how many more there are.
 pub fn listed(names: &[String]) -> String {
-    const MOST: usize = 12;
-    let shown = names[..names.len().min(MOST)].join(", ");
-    if names.len() > MOST { format!("{shown} and {} more", grouped(names.len() - MOST)) } else { shown }
+    const MAX: usize = 12;
+    let shown = names[..names.len().min(MAX)].join(", ");
+    if names.len() > MAX { format!("{shown} and {} more", grouped(names.len() - MAX)) } else { shown }
 }
 
 /// Mean and standard deviation, as 0.97 ± 0.02.

@@ -4,8 +4,8 @@ use taugraph::edges::Symmetrize;
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    AutoEncoder, Certain, Community, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
-    Taus, Together, TrainingPairs,
+    AutoEncoder, Community, Constant, Estimator, Factorization, Identity, Neighborhood, Optimizer, Overlap,
+    Product, Taus, TrainingPairs,
 };
 use taugraph::scale::FirstScale;
 use taugraph::stochastic::{Probability, RobustScale};
@@ -100,7 +100,7 @@ fn apply_scales(graph: &mut GraphParams, args: &GraphArgs) -> Outcome<()> {
             return Err(Failure::Usage("--realizations needs --robust-scale median".into()));
         }
         (Some(RobustScaleName::Expectation), _) => RobustScale::Expectation,
-        (Some(RobustScaleName::Keep), _) => RobustScale::Keep,
+        (Some(RobustScaleName::Keep), _) => RobustScale::First,
         (None, unchanged) => unchanged,
     };
     Ok(())
@@ -134,8 +134,8 @@ fn name_of(estimator: &Estimator) -> Option<EstimatorName> {
         Estimator::Overlap(_) => EstimatorName::Overlap,
         Estimator::Community(_) => EstimatorName::Community,
         Estimator::Identity(_) => EstimatorName::Identity,
-        Estimator::Certain(_) => EstimatorName::Certain,
-        Estimator::Together(_) => return None,
+        Estimator::Constant(_) => EstimatorName::Constant,
+        Estimator::Product(_) => return None,
     })
 }
 
@@ -147,13 +147,13 @@ fn usual(name: EstimatorName) -> Estimator {
         EstimatorName::Overlap => Estimator::Overlap(Overlap::default()),
         EstimatorName::Community => Estimator::Community(Community::default()),
         EstimatorName::Identity => Estimator::Identity(Identity),
-        EstimatorName::Certain => Estimator::Certain(Certain),
+        EstimatorName::Constant => Estimator::Constant(Constant),
     }
 }
 
 fn parts_of(estimator: &mut Estimator) -> &mut [Estimator] {
     match estimator {
-        Estimator::Together(together) => &mut together.0,
+        Estimator::Product(together) => &mut together.0,
         single => std::slice::from_mut(single),
     }
 }
@@ -167,7 +167,7 @@ fn apply_estimator(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
             same.cloned().unwrap_or_else(|| usual(name))
         };
         let mut parts: Vec<Estimator> = names.iter().map(part).collect();
-        *estimator = if parts.len() == 1 { parts.remove(0) } else { Estimator::Together(Together(parts)) };
+        *estimator = if parts.len() == 1 { parts.remove(0) } else { Estimator::Product(Product(parts)) };
     }
     let parts = parts_of(estimator);
     refuse_flags_of_others(parts, args)?;
@@ -184,7 +184,7 @@ fn apply_to_part(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
         Estimator::Factorization(factorization) => {
             if let Some(rank) = &args.rank {
                 let [rank] = rank[..] else {
-                    return Err(Failure::Usage("--rank of a factorisation is one number".into()));
+                    return Err(Failure::Usage("--rank of a factorization is one number".into()));
                 };
                 factorization.rank = rank;
             }
@@ -201,7 +201,7 @@ fn apply_to_part(estimator: &mut Estimator, args: &GraphArgs) -> Outcome<()> {
             community.seeds = args.partitions.unwrap_or(community.seeds);
             community.floor = args.community_floor.unwrap_or(community.floor);
         }
-        Estimator::Identity(_) | Estimator::Certain(_) | Estimator::Together(_) => {}
+        Estimator::Identity(_) | Estimator::Constant(_) | Estimator::Product(_) => {}
     }
     Ok(())
 }
@@ -308,7 +308,7 @@ fn training_pairs(before: TrainingPairs, args: &GraphArgs) -> Outcome<TrainingPa
 }
 
 fn optimizer(before: Optimizer, args: &GraphArgs) -> Outcome<Optimizer> {
-    // What the optimiser before had, or what is usual.
+    // What the optimizer before had, or what is usual.
     let (name, rate, momentum, batch, memory) = match before {
         Optimizer::Sgd { learning_rate, momentum, batch } => {
             (OptimizerName::Sgd, learning_rate, momentum, batch, 10)

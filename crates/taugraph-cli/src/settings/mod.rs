@@ -30,7 +30,7 @@ pub enum InputKind {
     Points,
     /// Affinities.
     Graph,
-    /// Distances, of all pairs or of neighbours.
+    /// Distances, of all pairs or of neighbors.
     Distances,
 }
 
@@ -218,12 +218,12 @@ impl Settings {
         if let Some(clusters) = args.clusters {
             cluster.clusters = ClusterCount::Exactly(clusters);
         }
-        if let Some(most) = args.most_clusters {
-            cluster.clusters = ClusterCount::Automatic { most };
+        if let Some(max) = args.max_clusters {
+            cluster.clusters = ClusterCount::Automatic { max };
         }
         cluster.laplacian = args.laplacian.unwrap_or(cluster.laplacian);
         cluster.rows = args.rows.unwrap_or(cluster.rows);
-        cluster.pieces = args.pieces.unwrap_or(cluster.pieces);
+        cluster.components = args.components.unwrap_or(cluster.components);
         if let Some(solver) = args.solver {
             cluster.eigen.solver = SolverChoice::Only(solver);
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use taugraph::propagate::{Hold, Rule, Solver};
+use taugraph::propagate::{Clamping, Rule, Solver};
 
 use super::{Settings, maybe_as_text};
 use crate::args::{PropagateArgs, RuleName};
@@ -16,11 +16,11 @@ pub struct PropagateSettings {
     #[serde(serialize_with = "maybe_as_text")]
     pub labels_file: Option<PathBuf>,
     pub rule: Rule,
-    pub hold: Hold,
+    pub clamping: Clamping,
     pub priors: Option<Vec<(String, f64)>>,
     pub sizes: Option<Vec<(String, f64)>>,
     pub solver: Solver,
-    /// Whether the pieces of a given graph are joined.
+    /// Whether the components of a given graph are joined.
     pub link: bool,
 }
 
@@ -36,7 +36,7 @@ impl Settings {
         }
         spread.rule = rule(spread.rule, args)?;
         if let Some(strength) = args.soft {
-            spread.hold = Hold::Soft { strength };
+            spread.clamping = Clamping::Soft { strength };
         }
         if args.priors.is_some() {
             spread.priors.clone_from(&args.priors);

@@ -80,8 +80,8 @@ pub(super) fn download(
 fn wait(pause: Duration, progress: &dyn Progress) -> Result<()> {
     let begin = Instant::now();
     while begin.elapsed() < pause {
-        if progress.cancelled() {
-            return Err(Error::Cancelled);
+        if progress.canceled() {
+            return Err(Error::Canceled);
         }
         std::thread::sleep(Duration::from_millis(20).min(pause));
     }
@@ -267,8 +267,8 @@ impl<'a> Part<'a> {
         self.open.set_len(self.length).map_err(|source| self.unwritable(source))?;
         self.open.seek(SeekFrom::Start(self.length)).map_err(|source| self.unwritable(source))?;
         loop {
-            if progress.cancelled() {
-                return Err(Trouble::Lasting(Error::Cancelled));
+            if progress.canceled() {
+                return Err(Trouble::Lasting(Error::Canceled));
             }
             let read = match reader.read(&mut block) {
                 Ok(0) => break,

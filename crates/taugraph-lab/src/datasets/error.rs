@@ -93,7 +93,7 @@ pub enum Error {
     },
     /// The run was asked to stop.
     #[error("interrupted; what has arrived is kept, and the same command goes on from there")]
-    Cancelled,
+    Canceled,
     /// A file that cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     Read {

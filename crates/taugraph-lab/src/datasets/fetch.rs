@@ -45,7 +45,7 @@ impl Origin {
     }
 }
 
-/// Gets the files of a set that are not here, and says where they are. Progress is counted in bytes; a run that is cancelled leaves
+/// Gets the files of a set that are not here, and says where they are. Progress is counted in bytes; a run that is canceled leaves
 /// what has arrived, and the next one goes on from there.
 pub fn fetch(info: &DatasetInfo, origin: &Origin, store: &Store, progress: &dyn Progress) -> Result<Fetched> {
     fetch_with(info, origin, store, progress, &Patience::default())
@@ -65,8 +65,8 @@ pub fn fetch_with(
     let folder = store.download_folder(info)?;
     let advice = info.note.map_or(String::new(), |note| format!(". {note}"));
     for file in info.files {
-        if progress.cancelled() {
-            return Err(Error::Cancelled);
+        if progress.canceled() {
+            return Err(Error::Canceled);
         }
         if let Ok(Some(_)) = read_file(&folder, file) {
             continue;

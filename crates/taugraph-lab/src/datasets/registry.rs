@@ -22,7 +22,7 @@ pub struct DatasetInfo {
     /// The columns and the class, and how answers became numbers.
     pub contents: &'static str,
     /// Under which terms the archive gives it away.
-    pub licence: &'static str,
+    pub license: &'static str,
     /// Who made and gave it.
     pub citation: &'static str,
     /// The folder of its files, within TAUGRAPH_DATA and within the cache.
@@ -67,7 +67,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 6,
         contents: "refractive index and eight oxides; the class is the type of glass, 1 to 7 without 4",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "B. German (creator), V. Spiehler (donor), 1987",
         folder: "glass",
         files: &[FileInfo {
@@ -86,7 +86,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 2,
         contents: "nine grades from 1 to 10, 16 cells missing; the class is 2 (benign) or 4 (malignant)",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "W. H. Wolberg, University of Wisconsin Hospitals, Madison; O. L. Mangasarian and W. H. Wolberg, \
                    Cancer diagnosis via linear programming, SIAM News 23(5), 1990",
         folder: "breast_cancer_wisconsin_original",
@@ -106,7 +106,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 30,
         classes: 2,
         contents: "ten measures of cell nuclei as mean, standard error and worst; the class is B (benign) or M (malignant)",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "W. H. Wolberg, W. N. Street (donor), O. L. Mangasarian, 1995",
         folder: "breast_cancer_wisconsin_diagnostic",
         files: &[FileInfo {
@@ -126,8 +126,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
         classes: 2,
         contents: "nine answers: age, tumour size and nodes as the middle of their bin, menopause and quadrant as one column for \
                    each value; 13 cells missing; the class is the recurrence",
-        licence: LICENCE,
-        citation: "M. Zwitter and M. Soklic, Institute of Oncology, University Medical Centre, Ljubljana; M. Tan and \
+        license: LICENCE,
+        citation: "M. Zwitter and M. Soklic, Institute of Oncology, University Medical Center, Ljubljana; M. Tan and \
                    J. Schlimmer (donors), 1988",
         folder: "breast_cancer_ljubljana",
         files: &[FileInfo {
@@ -149,7 +149,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 13,
         classes: 3,
         contents: "thirteen chemical measures; the class is the cultivar, 1 to 3",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "M. Forina et al., PARVUS; S. Aeberhard (donor), 1991",
         folder: "wine",
         files: &[FileInfo {
@@ -168,7 +168,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 7,
         classes: 8,
         contents: "seven scores of a protein's sequence; the class is where in the cell it is",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "K. Nakai (creator), P. Horton (donor), 1996",
         folder: "ecoli",
         files: &[FileInfo {
@@ -187,7 +187,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 14,
         classes: 30,
         contents: "shape and texture of leaves; the class is the species, 1 to 15 and 22 to 36",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "P. F. B. Silva, A. R. S. Marçal, R. M. Almeida da Silva, Evaluation of features for leaf \
                    discrimination, 2013",
         folder: "leaf",
@@ -210,7 +210,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 22,
         classes: 2,
         contents: "measures of recorded voices; the class is 1 (Parkinson's disease) or 0",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "M. A. Little, P. E. McSharry, S. J. Roberts, D. A. E. Costello, I. M. Moroz, Exploiting nonlinear recurrence \
                    and fractal scaling properties for voice disorder detection, BioMedical Engineering OnLine 6:23, 2007",
         folder: "parkinsons",
@@ -230,7 +230,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 4,
         classes: 2,
         contents: "recency, frequency, amount and time of donations; the class is whether blood was given in March 2007",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "I-C. Yeh (owner and donor), 2008",
         folder: "blood_transfusion",
         files: &[FileInfo {
@@ -250,7 +250,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         classes: 2,
         contents: "measures after a heart attack, some missing; the class is whether the patient was still alive (1). The one row \
                    without that answer is left out",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "E. Kinney (collector), S. Salzberg (donor), 1989",
         folder: "echocardiogram",
         files: &[FileInfo {
@@ -269,7 +269,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 24,
         classes: 2,
         contents: "24 measures and answers (abnormal, present, yes and poor are 1), 1012 cells missing; the class is ckd or notckd",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "L. Rubini, P. Soundarapandian, P. Eswaran, 2015",
         folder: "chronic_kidney_disease",
         files: &[FileInfo {
@@ -288,7 +288,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 22,
         classes: 2,
         contents: "binary features of heart images, 80 rows for training, then 187 for test; the class is the diagnosis, 1 or 0",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "K. J. Cios, L. A. Kurgan, L. S. Goodenday (owners), 2001",
         folder: "spect",
         files: &[
@@ -315,7 +315,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 44,
         classes: 2,
         contents: "counts in regions of heart images, 80 rows for training, then 187 for test; the class is the diagnosis, 1 or 0",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "K. J. Cios, L. A. Kurgan, L. S. Goodenday (owners), 2001",
         folder: "spect",
         files: &[
@@ -343,7 +343,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         classes: 2,
         contents: "what is known before a lung operation: the diagnosis as one column for each value, T and F as 1 and 0, grades as \
                    their number; the class is T for death within a year",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "M. Zięba, J. M. Tomczak, M. Lubicz, J. Świątek, Boosted SVM for extracting rules from imbalanced data in \
                    application to prediction of the post-operative life expectancy in the lung cancer patients, Applied Soft \
                    Computing, 2014",
@@ -365,7 +365,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         classes: 2,
         contents: "intensities of mass spectra, 100 rows for training, then 100 for validation; the class is 1 (cancer) or -1. The \
                    test part has no public classes and is not here",
-        licence: LICENCE,
+        license: LICENCE,
         citation: "I. Guyon, S. Gunn, A. Ben-Hur, G. Dror, Result analysis of the NIPS 2003 feature selection challenge, 2004",
         folder: "arcene",
         files: &[

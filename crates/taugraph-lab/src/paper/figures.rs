@@ -142,7 +142,7 @@ fn two_examples(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) -> R
         let most = graph.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let edges =
             (0..graph.n_nodes()).flat_map(|i| graph.row(i).map(move |(j, weight)| (i as u32, j, weight)));
-        // What is a hundred times lighter than the heaviest edge would only be grey.
+        // What is a hundred times lighter than the heaviest edge would only be gray.
         let edges = edges.filter(|&(i, j, weight)| i < j && weight > 0.01 * most);
         GraphPanel {
             title,
@@ -202,7 +202,7 @@ pub fn draw_neighbors(folder: &Path, found: &Found) -> Result<Vec<PathBuf>, Erro
             .collect(),
     };
     let panel = Curves {
-        title: "two spirals: first scales from the k-th neighbour".into(),
+        title: "two spirals: first scales from the k-th neighbor".into(),
         x_label: "k".into(),
         y_label: "NMI".into(),
         curves: shown_columns(found).into_iter().map(curve).collect(),

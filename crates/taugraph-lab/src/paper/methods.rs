@@ -21,13 +21,13 @@ use crate::data::Error;
 /// A way from points to a graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GraphMethod {
-    /// A preset, with first scales from the k-th neighbour.
+    /// A preset, with first scales from the k-th neighbor.
     Preset(Preset, usize),
     /// Robust path-based similarity.
     PathBased,
-    /// 10 nearest neighbours, all weights 1.
+    /// 10 nearest neighbors, all weights 1.
     Neighbors,
-    /// 10 nearest neighbours, locally scaled, pieces joined by weak links.
+    /// 10 nearest neighbors, locally scaled, components joined by weak links.
     LinkedNeighbors,
 }
 
@@ -53,7 +53,7 @@ impl GraphMethod {
             }
             GraphMethod::LinkedNeighbors => {
                 let ten = CandidatePairs::Neighbors { k: 10, symmetrize: Symmetrize::Union };
-                robust(GraphParams { candidates: ten, ..Preset::CertainControl.params() })
+                robust(GraphParams { candidates: ten, ..Preset::ConstantControl.params() })
             }
         }
     }

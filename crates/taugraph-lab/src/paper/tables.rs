@@ -21,7 +21,7 @@ pub enum Table {
     Labels,
     /// Two spirals with noise.
     Noise,
-    /// Two spirals, first scales from the k-th neighbour.
+    /// Two spirals, first scales from the k-th neighbor.
     Neighbors,
 }
 
@@ -50,7 +50,7 @@ fn cluster_methods(k: usize) -> Vec<(&'static str, ClusterMethod)> {
         ("paper", spectral(Preset::Paper, k)),
         ("paper's control", spectral(Preset::ThresholdControl, k)),
         ("robust", spectral(Preset::Robust, k)),
-        ("robust's control", spectral(Preset::CertainControl, k)),
+        ("robust's control", spectral(Preset::ConstantControl, k)),
         ("10-NN", ClusterMethod::Spectral(GraphMethod::Neighbors)),
         ("k-means", ClusterMethod::KMeans),
     ]
@@ -115,7 +115,7 @@ fn clustering() -> Experiment {
         title: "Table 1: spectral clustering",
         about: format!(
             "NMI with the true number of clusters. Synthetic sets: new points for every seed; tables: the seed decides the \
-             starts of k-means, of the networks and the realisations. {CONTROLS} `consensus`: local scaling with k = 5 … 15, \
+             starts of k-means, of the networks and the realizations. {CONTROLS} `consensus`: local scaling with k = 5 … 15, \
              joined as Race and Meyer do; `path-based`: the robust form; `10-NN`: weights 1."
         ),
         measures: &["NMI"],
@@ -178,7 +178,7 @@ fn neighbors() -> Experiment {
     };
     Experiment {
         name: "neighbors",
-        title: "Two spirals, first scales from the k-th neighbour",
+        title: "Two spirals, first scales from the k-th neighbor",
         about: format!("NMI, 300 points without noise, new ones for every seed. {CONTROLS}"),
         measures: &["NMI"],
         compared: 0,
@@ -217,7 +217,7 @@ fn labels() -> Experiment {
         (
             "robust's control, walk",
             "robust's control, harmonic",
-            GraphMethod::Preset(Preset::CertainControl, K),
+            GraphMethod::Preset(Preset::ConstantControl, K),
         ),
         ("10-NN linked, walk", "10-NN linked, harmonic", GraphMethod::LinkedNeighbors),
     ];

@@ -3,7 +3,7 @@
 //!
 //! With costs −ln of the similarities that is the least largest step, and the best paths run in the minimum spanning tree. In
 //! the robust form points in sparse places count less: the similarity of i and j is multiplied by α_i·α_j, where α_i sums the similarities
-//! of i to its neighbours, relative to the largest such sum. An outlier is then no stepping stone between two groups.
+//! of i to its neighbors, relative to the largest such sum. An outlier is then no stepping stone between two groups.
 
 use super::BaselineGraph;
 use super::plain::{median, refuse_all_pairs};
@@ -28,9 +28,9 @@ pub enum PathWeights {
 pub struct PathBasedParams {
     /// Whether points in sparse places count less.
     pub weights: PathWeights,
-    /// σ of the similarities exp(−d²/(2σ²)); `None` takes the median distance to the last neighbour.
+    /// σ of the similarities exp(−d²/(2σ²)); `None` takes the median distance to the last neighbor.
     pub scale: Option<f64>,
-    /// Neighbours that tell the scale and how sparse a place is.
+    /// Neighbors that tell the scale and how sparse a place is.
     pub neighbors: usize,
 }
 

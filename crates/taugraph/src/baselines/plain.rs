@@ -1,4 +1,4 @@
-//! Neighbour graphs and the global Gaussian kernel, as most tools build them.
+//! Neighbor graphs and the global Gaussian kernel, as most tools build them.
 
 use super::BaselineGraph;
 use crate::affinity::{AffinityKind, edge_distances, local_affinity};
@@ -10,16 +10,16 @@ use crate::neighbors::{Space, nearest_neighbors};
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
 
-/// What the edges of a neighbour graph weigh.
+/// What the edges of a neighbor graph weigh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeighborWeights {
     /// All alike.
     One,
-    /// exp(−d²/(σ_iσ_j)) with the distance to the 7th neighbour, or the last one if there are fewer, as scale.
+    /// exp(−d²/(σ_iσ_j)) with the distance to the 7th neighbor, or the last one if there are fewer, as scale.
     LocallyScaled,
 }
 
-/// Each point with its `k` nearest neighbours: where one of two points chose the other, or both did.
+/// Each point with its `k` nearest neighbors: where one of two points chose the other, or both did.
 pub fn neighbor_graph(
     space: &Space,
     k: usize,
@@ -81,7 +81,7 @@ pub(super) fn refuse_all_pairs(n: usize, run: &Run<'_>) -> Result<()> {
         let pairs = (n as u64).pow(2) / 2;
         MemoryEstimate::of(vec![("all pairs", Edges::bytes(n as u64, pairs) + 40 * pairs)])
     };
-    refuse_if_over(n, run.memory_limit, estimate, "use a graph of neighbours")
+    refuse_if_over(n, run.memory_limit, estimate, "use a graph of neighbors")
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbour_graphs_by_hand() {
+    fn neighbor_graphs_by_hand() {
         let of =
             |symmetrize| neighbor_graph(&line(), 1, symmetrize, NeighborWeights::One, &Run::new(0)).unwrap();
         // Nearest: 0 → 1, 1 → 0, 3 → 1, 7 → 3; the two points at 3 share a node.

@@ -16,7 +16,7 @@ use crate::vectorized::vectorized;
 const MANY: usize = 20_000;
 /// Of more than that, the starts see one of so many, and at least [`MANY`].
 const SAMPLED: usize = 8;
-/// Points of a piece of parallel work.
+/// Points of a chunk of parallel work.
 const CHUNK: usize = 4096;
 
 /// Parameters of k-means.
@@ -52,9 +52,9 @@ impl KMeansParams {
 pub struct KMeans {
     /// Group of each point: 0, 1, … in the order of their first points; every group has a point.
     pub labels: Labels,
-    /// Centre of each group, row-major.
+    /// Center of each group, row-major.
     pub centers: Vec<f64>,
-    /// Summed squared distance of the points to their centres.
+    /// Summed squared distance of the points to their centers.
     pub inertia: f64,
     /// Rounds of the best start, and whether it converged.
     pub rounds: usize,
@@ -199,11 +199,11 @@ impl Problem<'_> {
                 target -= weight;
             }
         }
-        // Rounding used up the whole sum: the last point that is not yet a centre.
+        // Rounding used up the whole sum: the last point that is not yet a center.
         last
     }
 
-    /// Nearest centre of each point; ties to the lower one.
+    /// Nearest center of each point; ties to the lower one.
     fn assign(&self, centers: &[f64], labels: &mut [u32], distances: &mut [f64]) {
         let rows = self.points.par_chunks(CHUNK * self.n_columns);
         let out = labels.par_chunks_mut(CHUNK).zip(distances.par_chunks_mut(CHUNK));
@@ -212,7 +212,7 @@ impl Problem<'_> {
         });
     }
 
-    /// Gives each empty group the point farthest from its centre that its own group can spare.
+    /// Gives each empty group the point farthest from its center that its own group can spare.
     fn fill_empty(&self, labels: &mut [u32], distances: &mut [f64]) {
         let mut sizes = vec![0usize; self.k];
         labels.iter().for_each(|&label| sizes[label as usize] += 1);
@@ -266,7 +266,7 @@ vectorized! {
 }
 
 vectorized! {
-    /// Lowers each squared distance to that from the centre, if it is less.
+    /// Lowers each squared distance to that from the center, if it is less.
     fn nearer<'a>(rows: &'a [f64], center: &'a [f64], squared: &'a mut [f64]) -> () {
         for (row, squared) in rows.chunks_exact(center.len()).zip(squared) {
             *squared = squared_euclidean(row, center).min(*squared);
@@ -329,7 +329,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_group_has_a_point_and_the_centre_of_it(
+        fn every_group_has_a_point_and_the_center_of_it(
             values in prop::collection::vec(0i32..6, 4..60), k in 1usize..5, seed in any::<u64>(),
         ) {
             let points: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();

@@ -18,8 +18,8 @@ use crate::params::GraphParams;
 use crate::progress::Run;
 use crate::robust::{self, RowSize};
 use crate::spectral::{
-    EigenParams, Embedding, EmbeddingRows, Laplacian, LaplacianKind, bytes as bytes_of_eigenpairs, embed,
-    most_bytes as most_bytes_of_eigenpairs,
+    EigenParams, Embedding, Laplacian, LaplacianKind, RowNormalization, bytes as bytes_of_eigenpairs, embed,
+    max_bytes as max_bytes_of_eigenpairs,
 };
 
 /// How many clusters.
@@ -35,31 +35,31 @@ pub enum ClusterCount {
     /// The one with the largest relative eigengap, from 2 to `most`.
     Automatic {
         /// Most clusters considered.
-        most: usize,
+        max: usize,
     },
 }
 
 impl Default for ClusterCount {
     fn default() -> Self {
-        ClusterCount::Automatic { most: 15 }
+        ClusterCount::Automatic { max: 15 }
     }
 }
 
-/// What to do with a graph in several pieces.
+/// What to do with a graph in several components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
-pub enum PiecePolicy {
+pub enum ComponentPolicy {
     /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
     #[default]
     Link,
-    /// Cluster each piece on its own: no cluster spans two pieces.
+    /// Cluster each component on its own: no cluster spans two components.
     Separately,
-    /// Take the eigenvectors of all pieces together.
-    Together,
+    /// Take the eigenvectors of all components together.
+    Joint,
     /// An error.
     Refuse,
 }
@@ -73,13 +73,13 @@ pub struct ClusterParams {
     /// Which Laplacian.
     pub laplacian: LaplacianKind,
     /// What becomes of the eigenvectors' rows.
-    pub rows: EmbeddingRows,
+    pub rows: RowNormalization,
     /// The eigensolvers.
     pub eigen: EigenParams,
     /// The grouping of the embedded points.
     pub kmeans: KMeansParams,
-    /// What to do with a graph in several pieces.
-    pub pieces: PiecePolicy,
+    /// What to do with a graph in several components.
+    pub components: ComponentPolicy,
 }
 
 impl Default for ClusterParams {
@@ -87,10 +87,10 @@ impl Default for ClusterParams {
         Self {
             clusters: ClusterCount::default(),
             laplacian: LaplacianKind::default(),
-            rows: EmbeddingRows::default(),
+            rows: RowNormalization::default(),
             eigen: EigenParams::for_space(),
             kmeans: KMeansParams::default(),
-            pieces: PiecePolicy::default(),
+            components: ComponentPolicy::default(),
         }
     }
 }
@@ -109,9 +109,7 @@ impl ClusterParams {
             ClusterCount::Exactly(clusters) if clusters > n => {
                 Err(Error::TooManyClusters { clusters, distinct: n })
             }
-            ClusterCount::Automatic { most } => {
-                require(most >= 2, "most clusters", most, "must be at least 2")
-            }
+            ClusterCount::Automatic { max } => require(max >= 2, "most clusters", max, "must be at least 2"),
             ClusterCount::Exactly(_) => Ok(()),
         }
     }
@@ -122,13 +120,13 @@ impl ClusterParams {
 pub struct Clustering {
     /// Cluster of each node: 0, 1, … in the order of their first nodes; every cluster has a node.
     pub labels: Labels,
-    /// The embedding that was grouped; `None` when pieces were clustered separately.
+    /// The embedding that was grouped; `None` when components were clustered separately.
     pub embedding: Option<Embedding>,
     /// The smallest eigenvalues with their gaps: as many as clusters, or all considered where the number was sought.
     pub eigengap: Eigengap,
-    /// Pieces of the graph as it was given.
+    /// Components of the graph as it was given.
     pub n_components: usize,
-    /// Links added here because the graph came in pieces.
+    /// Links added here because the graph came in components.
     pub links: Vec<Link>,
 }
 
@@ -148,15 +146,15 @@ pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Ru
     refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "ask for fewer clusters")?;
     let components = Components::of_graph(graph);
     let n_components = components.len();
-    match params.pieces {
+    match params.components {
         _ if n_components == 1 => whole(graph, params, run, n_components, Vec::new()),
-        PiecePolicy::Refuse => Err(Error::Disconnected { components: n_components }),
-        PiecePolicy::Link => {
+        ComponentPolicy::Refuse => Err(Error::Disconnected { components: n_components }),
+        ComponentPolicy::Link => {
             let (linked, links) = link_by_degree(graph);
             whole(&linked, params, run, n_components, links)
         }
-        PiecePolicy::Together => whole(graph, params, run, n_components, Vec::new()),
-        PiecePolicy::Separately => components::cluster_separately(graph, &components, params, run),
+        ComponentPolicy::Joint => whole(graph, params, run, n_components, Vec::new()),
+        ComponentPolicy::Separately => components::cluster_separately(graph, &components, params, run),
     }
 }
 
@@ -172,17 +170,18 @@ fn whole(
     // all others together: it is only sought where the gaps decide.
     let n_pairs = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
-        // Fewer clusters than pieces would be considered in vain: their eigenvalues are all alike.
-        ClusterCount::Automatic { most } => most.max(n_components).saturating_add(1).min(n),
+        // Fewer clusters than components would be considered in vain: their eigenvalues are all alike.
+        ClusterCount::Automatic { max } => max.max(n_components).saturating_add(1).min(n),
     };
-    if let (PiecePolicy::Together, ClusterCount::Exactly(clusters)) = (params.pieces, params.clusters)
+    if let (ComponentPolicy::Joint, ClusterCount::Exactly(clusters)) = (params.components, params.clusters)
         && n_components > clusters
     {
         return Err(Error::FewerClustersThanComponents { clusters, components: n_components });
     }
     // Rows are brought to their length only after the number of columns is known.
-    let rows = if params.rows == EmbeddingRows::UnitLength { EmbeddingRows::Plain } else { params.rows };
-    let all = run.kept(
+    let rows =
+        if params.rows == RowNormalization::UnitLength { RowNormalization::Plain } else { params.rows };
+    let all = run.checkpointed(
         "embedding",
         |kept: &Embedding| (kept.coordinates.len(), kept.n_columns) == (n * n_pairs, n_pairs),
         || embed(graph, params.laplacian, n_pairs, rows, &params.eigen, run),
@@ -194,7 +193,7 @@ fn whole(
         ClusterCount::Automatic { .. } => eigengap.suggestion(),
     };
     let embedding = all.truncated(n_clusters, params.rows);
-    let labels = run.kept(
+    let labels = run.checkpointed(
         "clusters",
         |kept: &Labels| (kept.len(), kept.n_classes()) == (n, n_clusters),
         || Ok(kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels),
@@ -206,15 +205,15 @@ fn whole(
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
     let pairs = match params.clusters {
         ClusterCount::Exactly(clusters) => clusters,
-        ClusterCount::Automatic { most } => most.saturating_add(1),
+        ClusterCount::Automatic { max } => max.saturating_add(1),
     }
     .min(n);
     let solving = bytes_of_eigenpairs(n, pairs);
-    let most_solving = most_bytes_of_eigenpairs(n, n_edges, pairs);
+    let max_solving = max_bytes_of_eigenpairs(n, n_edges, pairs);
     let (n, pairs) = (n as u64, pairs as u64);
     let graph = 24 * n_edges + 40 * n;
-    // A graph that comes in pieces is copied with its links.
-    let copy = if params.pieces == PiecePolicy::Link { graph } else { 0 };
+    // A graph that comes in components is copied with its links.
+    let copy = if params.components == ComponentPolicy::Link { graph } else { 0 };
     let embedding = 16 * n * pairs;
     // Each start that is under way has distances and labels of its own, and every one that is done keeps its labels; of very
     // many points the starts see a sample.
@@ -226,7 +225,7 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
         ("eigenpairs", graph + copy + solving.max(embedding)),
         ("k-means", graph + copy + embedding + grouping),
     ];
-    MemoryEstimate { stages, at_most: graph + copy + most_solving }
+    MemoryEstimate { stages, at_most: graph + copy + max_solving }
 }
 
 /// What a run from points to clusters will hold at each stage: [`crate::robust::memory_estimate`], and the clustering beside
@@ -254,5 +253,5 @@ pub fn refuse_if_too_large(
     run: &Run<'_>,
 ) -> Result<()> {
     let estimate = |n: usize| whole_run_estimate(n, row, graph, params);
-    refuse_if_over(n, run.memory_limit, estimate, "use fewer neighbours or clusters")
+    refuse_if_over(n, run.memory_limit, estimate, "use fewer neighbors or clusters")
 }

@@ -1,4 +1,4 @@
-//! How stable a clustering is: agreement with the clusterings of realised graphs.
+//! How stable a clustering is: agreement with the clusterings of realized graphs.
 
 use super::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
 use crate::affinity::local_affinity;
@@ -19,7 +19,7 @@ const ABSENT: f64 = 1e-6;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct StabilityParams {
-    /// Realised graphs.
+    /// Realized graphs.
     pub draws: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for StabilityParams {
     }
 }
 
-/// Agreement over the realised graphs.
+/// Agreement over the realized graphs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stability {
     /// Mean adjusted Rand index between the clustering and those of the draws.
@@ -63,7 +63,7 @@ pub fn stability(
     let mut agreements = vec![0u32; clustering.labels.len()];
     for draw in 0..params.draws {
         run.check()?;
-        let labels = run.kept(
+        let labels = run.checkpointed(
             &format!("stability-{draw}"),
             |kept: &Labels| kept.len() == clustering.labels.len(),
             || {

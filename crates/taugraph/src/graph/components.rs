@@ -15,7 +15,7 @@ impl Components {
         Self::of_strong_edges(graph, |_, _, _| true)
     }
 
-    /// Components that remain when only the edges (i, j, weight) that are `strong` hold, either way round.
+    /// Components that remain when only the edges (i, j, weight) that are `strong` clamping, either way round.
     pub(crate) fn of_strong_edges(graph: &SparseGraph, strong: impl Fn(usize, u32, f64) -> bool) -> Self {
         // Row after row, as they lie in memory, not from node to node.
         let strong = &strong;
@@ -96,7 +96,7 @@ mod tests {
     use crate::edges::Edges;
 
     #[test]
-    fn pieces_are_found_and_numbered_by_their_lowest_node() {
+    fn components_are_found_and_numbered_by_their_lowest_node() {
         let edges = Edges::from_pairs(6, [(4, 1), (5, 3), (3, 1)]).unwrap();
         let graph = SparseGraph::from_edges(&edges, &[1.0; 3]).unwrap();
         let components = Components::of_graph(&graph);

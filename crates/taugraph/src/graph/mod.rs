@@ -230,7 +230,7 @@ impl SparseGraph {
         &self.offsets
     }
 
-    /// Neighbours, row by row, ascending.
+    /// Neighbors, row by row, ascending.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
@@ -240,13 +240,13 @@ impl SparseGraph {
         &self.weights
     }
 
-    /// The neighbours of `i` with their weights, ascending.
+    /// The neighbors of `i` with their weights, ascending.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let entries = self.offsets[i] as usize..self.offsets[i + 1] as usize;
         self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
     }
 
-    /// Number of neighbours of `i`.
+    /// Number of neighbors of `i`.
     pub fn n_neighbors(&self, i: usize) -> usize {
         (self.offsets[i + 1] - self.offsets[i]) as usize
     }
@@ -343,16 +343,16 @@ impl SparseGraph {
             })
             .collect();
         let empty = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
-        let mut pieces = vec![empty; components.len()];
+        let mut parts = vec![empty; components.len()];
         for (node, &component) in components.of_nodes().iter().enumerate() {
-            let piece = &mut pieces[component as usize];
+            let component = &mut parts[component as usize];
             for (j, weight) in self.row(node) {
-                piece.ids.push(number[j as usize]);
-                piece.weights.push(weight);
+                component.ids.push(number[j as usize]);
+                component.weights.push(weight);
             }
-            piece.offsets.push(piece.ids.len() as u64);
+            component.offsets.push(component.ids.len() as u64);
         }
-        pieces
+        parts
     }
 }
 
@@ -428,8 +428,8 @@ mod tests {
         assert_eq!(more.row(2).collect::<Vec<_>>(), [(0, 5.0), (1, 2.0)]);
         let edges = Edges::from_pairs(5, [(0, 3), (1, 4), (2, 4)]).unwrap();
         let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0]).unwrap();
-        let pieces = graph.split(&Components::of_graph(&graph));
-        assert_eq!((pieces[0].n_nodes(), pieces[0].weight(0, 1)), (2, Some(1.0)));
-        assert_eq!((pieces[1].n_nodes(), pieces[1].weight(1, 2)), (3, Some(3.0)));
+        let components = graph.split(&Components::of_graph(&graph));
+        assert_eq!((components[0].n_nodes(), components[0].weight(0, 1)), (2, Some(1.0)));
+        assert_eq!((components[1].n_nodes(), components[1].weight(1, 2)), (3, Some(3.0)));
     }
 }

@@ -1,12 +1,12 @@
 //! Conjugate gradients for several right-hand sides at once.
 //!
 //! The right-hand sides of a node lie beside each other, so that one pass over the edges serves all of them. Sums over the
-//! nodes are made in fixed pieces and added in order: the same bits on any number of threads.
+//! nodes are made in fixed chunks and added in order: the same bits on any number of threads.
 
 use rayon::prelude::*;
 
 use super::Solver;
-use super::multigrid::{FINEST, Multigrid, PIECE};
+use super::multigrid::{CHUNK, FINEST, Multigrid};
 use crate::error::{Error, Result};
 use crate::progress::Run;
 
@@ -62,7 +62,7 @@ pub(super) fn solve(
             let new = dots(&r, &z, width);
             let turns: Vec<f64> =
                 new.iter().zip(&rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
-            p.par_chunks_mut(PIECE * width).zip(z.par_chunks(PIECE * width)).for_each(|(p, z)| {
+            p.par_chunks_mut(CHUNK * width).zip(z.par_chunks(CHUNK * width)).for_each(|(p, z)| {
                 for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
                     p.iter_mut().zip(z).zip(&turns).for_each(|((p, z), turn)| *p = z + turn * *p);
                 }
@@ -81,8 +81,8 @@ pub(super) fn solve(
 
 /// Squared length of each right-hand side in units of the diagonal; an error if one is not a number.
 fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
-    let pieces = r.par_chunks(PIECE * width).zip(inverse.par_chunks(PIECE));
-    let of_pieces: Vec<Vec<f64>> = pieces
+    let chunks = r.par_chunks(CHUNK * width).zip(inverse.par_chunks(CHUNK));
+    let of_chunks: Vec<Vec<f64>> = chunks
         .map(|(r, inverse)| {
             let mut squares = vec![0.0; width];
             for (r, inverse) in r.chunks_exact(width).zip(inverse) {
@@ -91,7 +91,7 @@ fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
             squares
         })
         .collect();
-    let squares = total(of_pieces, width);
+    let squares = total(of_chunks, width);
     match squares.iter().all(|square| square.is_finite()) {
         true => Ok(squares),
         false => Err(Error::Numerical { what: "conjugate gradients" }),
@@ -101,7 +101,7 @@ fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
 /// x ← x + steps·p, r ← r − steps·q.
 fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
     let width = steps.len();
-    let size = PIECE * width;
+    let size = CHUNK * width;
     let ours = x.par_chunks_mut(size).zip(r.par_chunks_mut(size));
     ours.zip(p.par_chunks(size).zip(q.par_chunks(size))).for_each(|((x, r), (p, q))| {
         let nodes = x.chunks_exact_mut(width).zip(r.chunks_exact_mut(width));
@@ -116,8 +116,8 @@ fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
 
 /// Inner product of each right-hand side.
 fn dots(a: &[f64], b: &[f64], width: usize) -> Vec<f64> {
-    let pieces = a.par_chunks(PIECE * width).zip(b.par_chunks(PIECE * width));
-    let of_pieces: Vec<Vec<f64>> = pieces
+    let chunks = a.par_chunks(CHUNK * width).zip(b.par_chunks(CHUNK * width));
+    let of_chunks: Vec<Vec<f64>> = chunks
         .map(|(a, b)| {
             let mut sums = vec![0.0; width];
             for (a, b) in a.chunks_exact(width).zip(b.chunks_exact(width)) {
@@ -126,14 +126,14 @@ fn dots(a: &[f64], b: &[f64], width: usize) -> Vec<f64> {
             sums
         })
         .collect();
-    total(of_pieces, width)
+    total(of_chunks, width)
 }
 
-/// The sum over the pieces, in their order.
-fn total(of_pieces: Vec<Vec<f64>>, width: usize) -> Vec<f64> {
+/// The sum over the chunks, in their order.
+fn total(of_chunks: Vec<Vec<f64>>, width: usize) -> Vec<f64> {
     let mut total = vec![0.0; width];
-    for piece in of_pieces {
-        total.iter_mut().zip(piece).for_each(|(total, sum)| *total += sum);
+    for chunk in of_chunks {
+        total.iter_mut().zip(chunk).for_each(|(total, sum)| *total += sum);
     }
     total
 }

@@ -6,13 +6,13 @@ use crate::graph::SparseGraph;
 
 /// No level is made below this many nodes: what is left is inverted.
 const COARSEST: usize = 64;
-/// Nodes are paired with a free neighbour if its bond is at least this share of their strongest one.
+/// Nodes are paired with a free neighbor if its bond is at least this share of their strongest one.
 const STRONG: f64 = 0.25;
 /// Rows that one thread makes at a time, at least.
 const ROWS: usize = 1 << 14;
-/// Into so many pieces rows are divided at most: each remembers a place for every merged node.
-const PIECES: usize = 16;
-/// Nodes without neighbours merge with nothing.
+/// Into so many chunks rows are divided at most: each remembers a place for every merged node.
+const CHUNKS: usize = 16;
+/// Nodes without neighbors merge with nothing.
 const ALONE: u32 = u32::MAX;
 
 /// Weights between the nodes of one level, row by row.
@@ -36,8 +36,8 @@ impl Pattern {
     }
 }
 
-/// The levels, finest first, the nodes of each in an order that keeps together what merges: neighbours in the graph are
-/// neighbours in memory.
+/// The levels, finest first, the nodes of each in an order that keeps together what merges: neighbors in the graph are
+/// neighbors in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy {
     /// The node of the graph at each place of the finest level.
@@ -155,10 +155,10 @@ fn with_slots(mut pattern: Pattern, coarse: &Pattern) -> Pattern {
     }
     let mut slots = vec![INSIDE; pattern.ids.len()];
     let entries_from = |merged: usize| pattern.offsets[pattern.firsts[merged] as usize];
-    let rows = piece_of(n_merged);
+    let rows = chunk_of(n_merged);
     let ends = (0..n_merged).step_by(rows).map(|first| entries_from((first + rows).min(n_merged)));
-    cut(&mut slots, ends).into_par_iter().enumerate().for_each(|(piece, slots)| {
-        let first = piece * rows;
+    cut(&mut slots, ends).into_par_iter().enumerate().for_each(|(chunk, slots)| {
+        let first = chunk * rows;
         let mut slot_of = vec![INSIDE; n_merged];
         for merged in first..n_merged.min(first + rows) {
             let row = &coarse.ids[coarse.offsets[merged]..coarse.offsets[merged + 1]];
@@ -200,8 +200,8 @@ impl Level {
         self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
     }
 
-    /// The pair of each node. Nodes with few neighbours choose first, because they have the least choice; one whose strong
-    /// neighbours are all taken joins the pair of the strongest.
+    /// The pair of each node. Nodes with few neighbors choose first, because they have the least choice; one whose strong
+    /// neighbors are all taken joins the pair of the strongest.
     fn paired(&self) -> Vec<u32> {
         let n = self.len();
         let roots: Vec<f64> =
@@ -246,7 +246,7 @@ impl Level {
         let rows_from = |first: usize| {
             let mut rows = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
             let mut place = vec![usize::MAX; n_merged];
-            for own in first..n_merged.min(first + piece_of(n_merged)) {
+            for own in first..n_merged.min(first + chunk_of(n_merged)) {
                 let start = rows.ids.len();
                 for &node in &members[firsts[own] as usize..firsts[own + 1] as usize] {
                     for (other, weight) in self.row(node as usize) {
@@ -268,7 +268,7 @@ impl Level {
             }
             rows
         };
-        Self::joined((0..n_merged).into_par_iter().step_by(piece_of(n_merged)).map(rows_from).collect())
+        Self::joined((0..n_merged).into_par_iter().step_by(chunk_of(n_merged)).map(rows_from).collect())
     }
 
     /// Rows that follow one another.
@@ -297,8 +297,8 @@ impl Level {
         (1..offsets.len()).for_each(|at| offsets[at] += offsets[at - 1]);
         let (mut ids, mut weights) = (vec![0; self.ids.len()], vec![0.0; self.ids.len()]);
         let ends = || (0..order.len()).step_by(ROWS).map(|first| offsets[(first + ROWS).min(order.len())]);
-        let pieces = order.par_chunks(ROWS).zip(cut(&mut ids, ends())).zip(cut(&mut weights, ends()));
-        pieces.for_each(|((nodes, ids), weights)| {
+        let chunks = order.par_chunks(ROWS).zip(cut(&mut ids, ends())).zip(cut(&mut weights, ends()));
+        chunks.for_each(|((nodes, ids), weights)| {
             let entries = nodes.iter().flat_map(|&node| self.row(node as usize));
             for ((entry, id), to) in entries.zip(ids).zip(weights) {
                 (*id, *to) = (place[entry.0 as usize], entry.1);
@@ -308,19 +308,19 @@ impl Level {
     }
 }
 
-/// Rows of a piece, of so many in all.
-fn piece_of(n_rows: usize) -> usize {
-    n_rows.div_ceil(PIECES).max(ROWS)
+/// Rows of a chunk, of so many in all.
+fn chunk_of(n_rows: usize) -> usize {
+    n_rows.div_ceil(CHUNKS).max(ROWS)
 }
 
-/// Pieces of a list that end there.
+/// Chunks of a list that end there.
 fn cut<T>(mut values: &mut [T], ends: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     let mut begin = 0;
     for end in ends {
-        let (piece, rest) = values.split_at_mut(end - begin);
-        pieces.push(piece);
+        let (chunk, rest) = values.split_at_mut(end - begin);
+        chunks.push(chunk);
         (values, begin) = (rest, end);
     }
-    pieces
+    chunks
 }

@@ -187,9 +187,9 @@ mod tests {
         }
     }
 
-    /// Components that all merge away on one level, nodes without neighbours, weights near the ends of what a number holds.
+    /// Components that all merge away on one level, nodes without neighbors, weights near the ends of what a number holds.
     #[test]
-    fn pieces_and_extreme_weights() {
+    fn chunks_and_extreme_weights() {
         let pairs: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, 1.0)).collect();
         let rings: Vec<_> =
             (0..70).flat_map(|r| (0..12).map(move |i| (12 * r + i, 12 * r + (i + 1) % 12, 1.0))).collect();

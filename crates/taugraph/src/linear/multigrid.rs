@@ -9,8 +9,8 @@ use crate::vectorized::vectorized;
 pub(crate) const LANES: usize = 4;
 /// The level of the graph itself.
 pub(crate) const FINEST: usize = 0;
-/// Nodes of a piece.
-pub(super) const PIECE: usize = 512;
+/// Nodes of a chunk.
+pub(super) const CHUNK: usize = 512;
 /// Share of a diagonal entry that is rounding.
 const ROUNDING: f64 = 1e-13;
 /// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
@@ -24,7 +24,7 @@ struct Level<'a> {
     weights: Weights<'a>,
     /// 0 where a node takes no part.
     diagonal: Vec<f64>,
-    /// The step of the smoother: damped 1/diagonal, undamped where a node has no neighbours, 0 where it takes no part.
+    /// The step of the smoother: damped 1/diagonal, undamped where a node has no neighbors, 0 where it takes no part.
     steps: Vec<f64>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Multigrid<'a> {
             let extra = extra.map_or(0.0, |extra| extra[order[place] as usize]);
             extra + to_held.map(|entry| weights[entry]).sum::<f64>()
         };
-        let places = || (0..order.len()).into_par_iter().with_min_len(PIECE);
+        let places = || (0..order.len()).into_par_iter().with_min_len(CHUNK);
         let mut excess: Vec<f64> =
             places().map(|place| if is_held[place] { 0.0 } else { excess_at(place) }).collect();
         let diagonal_at = |place: usize| {
@@ -128,14 +128,14 @@ impl<'a> Multigrid<'a> {
     /// out ← A·x, of a level.
     pub fn apply(&self, depth: usize, x: &[f64], out: &mut [f64], width: usize) {
         self.levels[depth]
-            .for_pieces(out, width, |level, piece| apply_rows(level.rows(x, x, width), piece.0, piece.1));
+            .for_chunks(out, width, |level, chunk| apply_rows(level.rows(x, x, width), chunk.0, chunk.1));
     }
 
     /// Takes out of x what oscillates from node to node: sweeps of the smoother towards A·x = 0, of a level.
     pub fn smooth(&self, depth: usize, x: &mut Vec<f64>, sweeps: usize, width: usize) {
         let (zeros, mut other) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         for _ in 0..sweeps {
-            self.levels[depth].for_pieces(&mut other, width, |level, (first, out)| {
+            self.levels[depth].for_chunks(&mut other, width, |level, (first, out)| {
                 smooth_rows(level.rows(x, &zeros, width), first, out)
             });
             std::mem::swap(x, &mut other);
@@ -156,7 +156,7 @@ impl<'a> Multigrid<'a> {
         if depth + 1 == self.levels.len() {
             return multiply_dense(&self.inverse, r, x, width);
         }
-        level.for_pieces(x, width, |level, (first, x)| {
+        level.for_chunks(x, width, |level, (first, x)| {
             scale_rows(&level.steps[first..], &r[first * width..], x, width)
         });
         let rounds = if depth == FINEST { 1 } else { ROUNDS };
@@ -165,7 +165,7 @@ impl<'a> Multigrid<'a> {
             level.restrict(x, r, &mut next.right, width);
             self.cycle(depth + 1, &next.right, &mut next.x, &mut next.other, deeper, width);
             level.prolong(&next.x, x, width);
-            level.for_pieces(other, width, |level, (first, out)| {
+            level.for_chunks(other, width, |level, (first, out)| {
                 smooth_rows(level.rows(x, r, width), first, out)
             });
             std::mem::swap(x, other);
@@ -219,10 +219,10 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Runs `work` on pieces of whole rows of `out`, with the first row of each.
-    fn for_pieces(&self, out: &mut [f64], width: usize, work: impl Fn(&Self, (usize, &mut [f64])) + Sync) {
-        let pieces = out.par_chunks_mut(PIECE * width).enumerate();
-        pieces.for_each(|(piece, out)| work(self, (piece * PIECE, out)));
+    /// Runs `work` on chunks of whole rows of `out`, with the first row of each.
+    fn for_chunks(&self, out: &mut [f64], width: usize, work: impl Fn(&Self, (usize, &mut [f64])) + Sync) {
+        let chunks = out.par_chunks_mut(CHUNK * width).enumerate();
+        chunks.for_each(|(chunk, out)| work(self, (chunk * CHUNK, out)));
     }
 
     /// Weights between the merged nodes, without those of nodes that are out.
@@ -236,7 +236,7 @@ impl<'a> Level<'a> {
             (row, rest) = rest.split_at_mut(coarse.offsets[node + 1] - coarse.offsets[node]);
             rows.push(row);
         }
-        rows.par_iter_mut().with_min_len(PIECE).enumerate().for_each(|(node, row)| {
+        rows.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(node, row)| {
             for member in pattern.firsts[node] as usize..pattern.firsts[node + 1] as usize {
                 if is_out(member) {
                     continue;
@@ -254,14 +254,14 @@ impl<'a> Level<'a> {
     /// Sums of the residual over the members of each merged node.
     fn restrict(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
         let rows = self.rows(x, r, width);
-        let pieces = out.par_chunks_mut(PIECE / 4 * width).enumerate();
-        pieces.for_each(|(piece, out)| restrict_rows(rows, &self.pattern.firsts, piece * (PIECE / 4), out));
+        let chunks = out.par_chunks_mut(CHUNK / 4 * width).enumerate();
+        chunks.for_each(|(chunk, out)| restrict_rows(rows, &self.pattern.firsts, chunk * (CHUNK / 4), out));
     }
 
     /// Adds to the members of each merged node what it has, unless they are held.
     fn prolong(&self, coarse: &[f64], x: &mut [f64], width: usize) {
         let firsts = &self.pattern.firsts;
-        self.for_pieces(x, width, |_, (first, x)| {
+        self.for_chunks(x, width, |_, (first, x)| {
             let mut merged = firsts.partition_point(|&begin| begin as usize <= first) - 1;
             for (place, x) in x.chunks_exact_mut(width).enumerate() {
                 while merged + 1 < firsts.len() && firsts[merged + 1] as usize <= first + place {
@@ -277,7 +277,7 @@ impl<'a> Level<'a> {
         });
     }
 
-    /// The inverse of the whole matrix, by sweeps: it is small, symmetric and positive definite once a node of every piece
+    /// The inverse of the whole matrix, by sweeps: it is small, symmetric and positive definite once a node of every chunk
     /// that nothing holds has been taken out.
     fn inverse(&self, excess: &[f64]) -> Vec<f64> {
         let n = self.pattern.len();
@@ -289,20 +289,20 @@ impl<'a> Level<'a> {
         let mut is_out: Vec<bool> = self.diagonal.iter().map(|&diagonal| diagonal <= 0.0).collect();
         let mut is_seen = is_out.clone();
         for start in 0..n {
-            let mut piece = vec![start];
+            let mut chunk = vec![start];
             if std::mem::replace(&mut is_seen[start], true) {
                 continue;
             }
             let mut next = 0;
-            while let Some(&node) = piece.get(next) {
+            while let Some(&node) = chunk.get(next) {
                 next += 1;
                 for other in linked(node).map(|other| other as usize) {
                     if !std::mem::replace(&mut is_seen[other], true) {
-                        piece.push(other);
+                        chunk.push(other);
                     }
                 }
             }
-            is_out[start] = piece.iter().all(|&node| excess[node] == 0.0);
+            is_out[start] = chunk.iter().all(|&node| excess[node] == 0.0);
         }
         let mut a = vec![0.0; n * n];
         for node in (0..n).filter(|&node| !is_out[node]) {

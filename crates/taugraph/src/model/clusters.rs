@@ -6,18 +6,18 @@ use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::propagate::{Propagation, best};
-use crate::spectral::{Embedding, EmbeddingRows, LaplacianKind, unit_row};
+use crate::spectral::{Embedding, LaplacianKind, RowNormalization, unit_row};
 
 /// Where a coordinate is extended, it is divided by no number nearer to 0 than this. Eigenvalues that near to the middle of the
 /// spectrum separate nothing, and what is divided by less is noise.
-const LEAST_DIVISOR: f64 = 0.05;
+const MIN_DIVISOR: f64 = 0.05;
 
 /// Clusters of the nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Clusters {
     pub labels: Vec<u32>,
     pub n_clusters: usize,
-    /// `None` if pieces of the graph were clustered on their own.
+    /// `None` if chunks of the graph were clustered on their own.
     pub spectral: Option<Spectral>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Clusters {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Spectral {
     pub kind: LaplacianKind,
-    pub rows: EmbeddingRows,
+    pub rows: RowNormalization,
     pub eigenvalues: Vec<f64>,
     /// Row by row, one row for each node.
     pub coordinates: Vec<f64>,
@@ -41,7 +41,7 @@ impl Spectral {
     fn new(
         embedding: &Embedding,
         kind: LaplacianKind,
-        rows: EmbeddingRows,
+        rows: RowNormalization,
         degrees: Vec<f64>,
         centers: Vec<f64>,
     ) -> Self {
@@ -78,7 +78,7 @@ impl Clusters {
         graph: &SparseGraph,
         embedding: &Embedding,
         kind: LaplacianKind,
-        rows: EmbeddingRows,
+        rows: RowNormalization,
     ) -> Self {
         let labels = vec![0; graph.n_nodes()];
         let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, 1);
@@ -109,16 +109,16 @@ impl Clusters {
         let d = spectral.eigenvalues.len();
         require(d >= 1, "coordinates", d, "must be at least 1")?;
         length("coordinates of the nodes", n * d, spectral.coordinates.len())?;
-        length("coordinates of the centres", self.n_clusters * d, spectral.centers.len())?;
+        length("coordinates of the centers", self.n_clusters * d, spectral.centers.len())?;
         length("degrees", n, spectral.degrees.len())?;
-        let scaled = if spectral.rows == EmbeddingRows::UnitLength { n } else { 0 };
+        let scaled = if spectral.rows == RowNormalization::UnitLength { n } else { 0 };
         length("lengths of the rows", scaled, spectral.row_lengths.len())?;
         let negative = spectral.degrees.iter().chain(&spectral.row_lengths).find(|&&value| value < 0.0);
         require(negative.is_none(), "degree or length", negative.unwrap_or(&0.0), "must be at least 0")
     }
 
-    /// The cluster of a new point and how far it leads: the nearest centre in the embedding, or where there is none the vote of its
-    /// neighbours. Its embedding comes along.
+    /// The cluster of a new point and how far it leads: the nearest center in the embedding, or where there is none the vote of its
+    /// neighbors. Its embedding comes along.
     pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> (u32, f64, Vec<f64>) {
         match &self.spectral {
             Some(spectral) => {
@@ -150,7 +150,7 @@ impl Clusters {
         }
     }
 
-    /// 1 − (distance to the own centre)/(distance to the nearest other): 1 at the centre, 0 half way between two.
+    /// 1 − (distance to the own center)/(distance to the nearest other): 1 at the center, 0 half way between two.
     fn margin(&self, cluster: u32, embedded: &[f64]) -> f64 {
         let Some(spectral) = self.spectral.as_ref().filter(|_| self.n_clusters > 1) else { return 1.0 };
         let d = embedded.len();
@@ -161,7 +161,7 @@ impl Clusters {
     }
 }
 
-/// The centre nearest to a point, one of them possibly left out, and its squared distance; the lower of equal ones.
+/// The center nearest to a point, one of them possibly left out, and its squared distance; the lower of equal ones.
 fn nearest(centers: &[f64], point: &[f64], without: Option<u32>) -> (u32, f64) {
     let distances = centers.chunks_exact(point.len()).map(|center| squared_euclidean(center, point));
     let all = distances.enumerate().map(|(center, squared)| (center as u32, squared));
@@ -193,7 +193,7 @@ impl Spectral {
     /// weights, d(x) their sum and d(j) the degrees,
     /// - symmetric: u(x) = Σ w(x, j)/√(d(x)·d(j))·u(j) / (1 − λ),
     /// - random walk: u(x) = Σ w(x, j)/d(x)·u(j) / (1 − λ),
-    /// - unnormalised: u(x) = Σ w(x, j)·u(j) / (d(x) − λ).
+    /// - unnormalized: u(x) = Σ w(x, j)·u(j) / (d(x) − λ).
     ///
     /// Coordinates that were multiplied by a number are extended by the same equation. Rows are scaled to length 1 if those of the
     /// nodes were.
@@ -214,9 +214,9 @@ impl Spectral {
         let unit = if self.kind == LaplacianKind::Unnormalized { total } else { 1.0 };
         for (u, eigenvalue) in embedded.iter_mut().zip(&self.eigenvalues) {
             let divisor = 1.0 - eigenvalue / unit;
-            *u /= divisor.abs().max(LEAST_DIVISOR).copysign(divisor);
+            *u /= divisor.abs().max(MIN_DIVISOR).copysign(divisor);
         }
-        if self.rows == EmbeddingRows::UnitLength {
+        if self.rows == RowNormalization::UnitLength {
             unit_row(&mut embedded);
         }
         embedded
@@ -256,7 +256,7 @@ impl Classes {
         &self.probabilities[node * self.n_classes..(node + 1) * self.n_classes]
     }
 
-    /// The weighted mean over the neighbours that a label reaches; all 0 if it reaches none of them.
+    /// The weighted mean over the neighbors that a label reaches; all 0 if it reaches none of them.
     pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> Vec<f64> {
         let mut mean = vec![0.0; self.n_classes];
         for (edge, vote) in edges.iter().zip(votes) {
@@ -286,7 +286,7 @@ mod tests {
         SparseGraph::from_edges(&edges, &weights).unwrap()
     }
 
-    fn spectral(graph: &SparseGraph, kind: LaplacianKind, rows: EmbeddingRows, d: usize) -> Spectral {
+    fn spectral(graph: &SparseGraph, kind: LaplacianKind, rows: RowNormalization, d: usize) -> Spectral {
         let found = embed(graph, kind, d, rows, &EigenParams::default(), &Run::new(0)).unwrap();
         Spectral {
             kind,
@@ -309,11 +309,11 @@ mod tests {
     fn a_node_with_its_own_weights_gets_its_own_coordinates() {
         let graph = graph(30);
         for kind in [LaplacianKind::Symmetric, LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
-            for rows in [EmbeddingRows::UnitLength, EmbeddingRows::Diffusion, EmbeddingRows::Plain] {
+            for rows in [RowNormalization::UnitLength, RowNormalization::Diffusion, RowNormalization::Plain] {
                 // The first eigenvalues only: those of a dense graph are all near 1 but the first.
                 let all = spectral(&graph, kind, rows, 30);
                 let unit = if kind == LaplacianKind::Unnormalized { graph.degrees()[0] } else { 1.0 };
-                let sure = |value: &f64| (1.0 - value / unit).abs() > 2.0 * LEAST_DIVISOR;
+                let sure = |value: &f64| (1.0 - value / unit).abs() > 2.0 * MIN_DIVISOR;
                 let d = all.eigenvalues.iter().take_while(|value| sure(value)).count();
                 assert!(d >= 2, "{kind:?}: {:?}", all.eigenvalues);
                 let spectral = spectral(&graph, kind, rows, d);
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn the_extension_equals_a_dense_computation() {
         let graph = graph(12);
-        let spectral = spectral(&graph, LaplacianKind::Symmetric, EmbeddingRows::Plain, 1);
+        let spectral = spectral(&graph, LaplacianKind::Symmetric, RowNormalization::Plain, 1);
         let weights: Vec<f64> = (0..12).map(|j| 0.5 + f64::from(j)).collect();
         let edges: Vec<NewEdge> = (0..12)
             .map(|node| NewEdge { node, distance: 0.0, probability: 1.0, weight: 0.0, log_affinity: 0.0 })
@@ -340,7 +340,7 @@ mod tests {
         let found = spectral.extend(&edges, &weights)[0];
         let degrees = graph.degrees();
         let d_new: f64 = weights.iter().sum();
-        // The first eigenvector is √d, normalised, with eigenvalue 0.
+        // The first eigenvector is √d, normalized, with eigenvalue 0.
         let norm = degrees.iter().sum::<f64>().sqrt();
         let expected: f64 =
             (0..12).map(|j| weights[j] / (d_new * degrees[j]).sqrt() * degrees[j].sqrt() / norm).sum();
@@ -350,17 +350,17 @@ mod tests {
 
     #[test]
     fn eigenvalues_in_the_middle_of_the_spectrum_do_not_blow_up() {
-        let mut spectral = spectral(&graph(12), LaplacianKind::Symmetric, EmbeddingRows::Plain, 2);
+        let mut spectral = spectral(&graph(12), LaplacianKind::Symmetric, RowNormalization::Plain, 2);
         spectral.eigenvalues[1] = 1.0;
         let (edges, weights) = edges_of(&graph(12), 3);
         assert!(spectral.extend(&edges, &weights).iter().all(|v| v.is_finite() && v.abs() < 20.0));
     }
 
     #[test]
-    fn margins_are_one_at_the_centre_and_nothing_half_way() {
+    fn margins_are_one_at_the_center_and_nothing_half_way() {
         let spectral = Spectral {
             kind: LaplacianKind::Symmetric,
-            rows: EmbeddingRows::Plain,
+            rows: RowNormalization::Plain,
             eigenvalues: vec![0.0],
             coordinates: vec![0.0, 4.0],
             row_lengths: vec![],

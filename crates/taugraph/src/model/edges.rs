@@ -1,4 +1,4 @@
-//! How surely a new point hangs on each of its neighbours.
+//! How surely a new point hangs on each of its neighbors.
 
 use super::Model;
 use crate::distance::{Metric, squared_euclidean};
@@ -98,7 +98,7 @@ pub(super) struct Hung {
 }
 
 impl Hung {
-    /// What each edge counts when neighbours are averaged: its weight, or, where all weights are 0 because the point is too far from
+    /// What each edge counts when neighbors are averaged: its weight, or, where all weights are 0 because the point is too far from
     /// everything or nothing persists, its affinity relative to the largest.
     pub(super) fn votes(&self) -> Vec<f64> {
         let weights: Vec<f64> = self.edges.iter().map(|edge| edge.weight).collect();
@@ -121,7 +121,7 @@ impl Model {
         };
         let edges: Vec<(u32, f64, f64, f64)> = self.candidates(new).into_iter().map(of_edge).collect();
         let scale = match self.params.robust_scale {
-            RobustScale::Keep => first_scale,
+            RobustScale::First => first_scale,
             // What the draws of the nodes' scales estimate; a new point has no draws of its own.
             RobustScale::Expectation | RobustScale::MedianOfRealizations(_) => {
                 let weight: f64 = edges.iter().map(|edge| edge.3).sum();

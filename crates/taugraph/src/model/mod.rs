@@ -1,6 +1,6 @@
 //! Stage 13, model: all that it takes to place new points into a graph that is there, its clusters and its labels.
 //!
-//! A new point gets its neighbours among the nodes, its local scales, the probabilities and weights of its edges by the rules
+//! A new point gets its neighbors among the nodes, its local scales, the probabilities and weights of its edges by the rules
 //! by which the nodes got theirs; [`Model::place`] says where a rule cannot be followed to the letter. From the weights follow
 //! its embedding, its cluster and its label. Nothing that is known changes: points are placed one by one, and a thousand
 //! new points do not form a new cluster.
@@ -25,7 +25,7 @@ use crate::points::{Points, Preparation, PreparationRule, check_count};
 use crate::propagate::Propagation;
 use crate::robust::RobustGraph;
 use crate::scale::{FirstScale, LocalScales};
-use crate::spectral::{Embedding, EmbeddingRows, LaplacianKind};
+use crate::spectral::{Embedding, LaplacianKind, RowNormalization};
 
 /// A graph, with its clusters and labels if it has any, that new points can be placed into.
 ///
@@ -47,7 +47,7 @@ pub struct Model {
     clusters: Option<Clusters>,
     classes: Option<Classes>,
     /// The largest distance from a node to its nearest one, in that one's first scales.
-    most_remote: f64,
+    max_novelty: f64,
 }
 
 impl Model {
@@ -78,7 +78,7 @@ impl Model {
             preparation: None,
             clusters: None,
             classes: None,
-            most_remote: 0.0,
+            max_novelty: 0.0,
         }
         .checked()
     }
@@ -116,7 +116,7 @@ impl Model {
         robust: &RobustGraph,
         embedding: &Embedding,
         kind: LaplacianKind,
-        rows: EmbeddingRows,
+        rows: RowNormalization,
     ) -> Result<Self> {
         let clusters = Clusters::embedded(&robust.graph, embedding, kind, rows);
         Self { clusters: Some(clusters), ..self }.checked()
@@ -132,7 +132,7 @@ impl Model {
     fn checked(mut self) -> Result<Self> {
         let n = self.known.points().len();
         let lengths = [
-            ("neighbours", self.neighbors.len()),
+            ("neighbors", self.neighbors.len()),
             ("rows of nodes", self.row_of_node.len()),
             ("first scales", self.first_scales.values().len()),
             ("scales", self.scales.values().len()),
@@ -149,7 +149,7 @@ impl Model {
         let needed = self.params.n_neighbors();
         if self.neighbors.k() != needed {
             let received = self.neighbors.k();
-            return Err(Error::Length { what: "neighbours of each node", expected: needed, received });
+            return Err(Error::Length { what: "neighbors of each node", expected: needed, received });
         }
         self.persistence.check(n, &self.params)?;
         if let Some(rule) = &self.preparation {
@@ -164,14 +164,14 @@ impl Model {
         if let Some(classes) = &self.classes {
             classes.check(n)?;
         }
-        let remoteness =
-            |node: usize| self.remoteness(self.neighbors.ids(node)[0], self.neighbors.distances(node)[0]);
-        self.most_remote = (0..n).map(remoteness).fold(0.0, f64::max);
+        let novelty =
+            |node: usize| self.novelty(self.neighbors.ids(node)[0], self.neighbors.distances(node)[0]);
+        self.max_novelty = (0..n).map(novelty).fold(0.0, f64::max);
         Ok(self)
     }
 
     /// A distance to the nearest node, in that node's first scales.
-    fn remoteness(&self, nearest: u32, distance: f64) -> f64 {
+    fn novelty(&self, nearest: u32, distance: f64) -> f64 {
         distance / self.first_scales.get(nearest as usize)
     }
 
@@ -225,9 +225,9 @@ impl Model {
         self.classes.as_ref().map(Classes::len)
     }
 
-    /// The largest remoteness of a node; what is beyond is `far`. See [`Placement::remoteness`].
-    pub fn most_remote(&self) -> f64 {
-        self.most_remote
+    /// The largest novelty of a node; what is beyond is an `outlier`. See [`Placement::novelty`].
+    pub fn max_novelty(&self) -> f64 {
+        self.max_novelty
     }
 
     /// Prepares raw points as those of the model were; gives the number of missing cells that were filled, too.
@@ -240,7 +240,7 @@ impl Model {
         }
     }
 
-    /// Neighbours that a new point needs: all nodes where all pairs are candidates.
+    /// Neighbors that a new point needs: all nodes where all pairs are candidates.
     fn n_candidates(&self) -> usize {
         match self.params.candidates {
             CandidatePairs::All => self.n_nodes(),

@@ -35,9 +35,9 @@ pub struct Placement {
     /// Robust local scale of each point.
     pub scales: Vec<f64>,
     /// Distance of each point to its nearest node, in that node's first scales.
-    pub remoteness: Vec<f64>,
+    pub novelty: Vec<f64>,
     /// Whether a point is more remote than every node of the model: it is placed as the others are, but nothing like it was seen.
-    pub far: Vec<bool>,
+    pub outlier: Vec<bool>,
     /// Clusters, if the model has any.
     pub clusters: Option<PlacedClusters>,
     /// Labels, if the model has any.
@@ -49,16 +49,16 @@ pub struct Placement {
 pub struct PlacedClusters {
     /// The cluster of each point.
     pub labels: Vec<u32>,
-    /// How much nearer its centre is than the next: 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbours' votes.
+    /// How much nearer its center is than the next: 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbors' votes.
     pub margins: Vec<f64>,
-    /// The embedding, row by row; `None` if pieces of the graph were clustered on their own.
+    /// The embedding, row by row; `None` if chunks of the graph were clustered on their own.
     pub embedding: Option<Vec<f64>>,
 }
 
 /// Labels of new points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedClasses {
-    /// The label of each point; `None` if no label reaches any of its neighbours.
+    /// The label of each point; `None` if no label reaches any of its neighbors.
     pub labels: Vec<Option<u32>>,
     /// Probability of each class, point by point; all 0 without a label.
     pub probabilities: Vec<f64>,
@@ -70,7 +70,7 @@ pub struct PlacedClasses {
 struct Placed {
     hung: Hung,
     same_as: Option<u32>,
-    remoteness: f64,
+    novelty: f64,
     cluster: Option<(u32, f64, Vec<f64>)>,
     class: Option<Vec<f64>>,
 }
@@ -79,14 +79,14 @@ impl Model {
     /// Places points that were prepared as those of the model ([`Model::prepare`]).
     ///
     /// Each is treated as if it were one more node, with these differences:
-    /// - its candidate edges are those to its own nearest nodes; no node gets a new neighbour;
-    /// - an edge's persistence is that of the pool for the `Neighborhood` estimator, with neighbours among the nodes only; other
+    /// - its candidate edges are those to its own nearest nodes; no node gets a new neighbor;
+    /// - an edge's persistence is that of the pool for the `Neighborhood` estimator, with neighbors among the nodes only; other
     ///   estimators know their own edges only, so that an edge gets the mean persistence and probability of the edges of its node;
     /// - where the nodes' scales are medians over draws, its scale is the expectation that they estimate; where they were given,
     ///   its first scale is that of the nearest node.
     ///
-    /// Its embedding is the Nyström extension of the eigenvectors, its cluster the nearest centre there, its label the weighted mean
-    /// of its neighbours'. A point equal to a node gets what that node has, and an edge of weight 1 to it.
+    /// Its embedding is the Nyström extension of the eigenvectors, its cluster the nearest center there, its label the weighted mean
+    /// of its neighbors'. A point equal to a node gets what that node has, and an edge of weight 1 to it.
     pub fn place(&self, new: &Points, run: &Run<'_>) -> Result<Placement> {
         let k = self.n_candidates();
         let estimate = |n: usize| MemoryEstimate::of(vec![("place", self.bytes(n, k))]);
@@ -101,7 +101,7 @@ impl Model {
             _ => new,
         };
         if let Some(row) = (0..new.len()).find(|&row| !near.distances(row)[k - 1].is_finite()) {
-            return Err(Error::TooRemote { row });
+            return Err(Error::TooDistant { row });
         }
         run.stage("place", Some(new.len() as u64))?;
         let placed: Vec<Placed> = (0..new.len())
@@ -120,7 +120,7 @@ impl Model {
         Ok(self.collected(placed))
     }
 
-    /// Neighbours, edges twice while they are collected, and what follows from them.
+    /// Neighbors, edges twice while they are collected, and what follows from them.
     fn bytes(&self, n: usize, k: usize) -> u64 {
         let (n, k) = (n as u64, k as u64);
         let results = self.n_embedded().unwrap_or(0) + self.n_classes().unwrap_or(0) + 16;
@@ -135,7 +135,7 @@ impl Model {
         let votes = hung.votes();
         Placed {
             same_as: None,
-            remoteness: self.remoteness(new.ids[0], new.distances[0]),
+            novelty: self.novelty(new.ids[0], new.distances[0]),
             cluster: self.clusters.as_ref().map(|clusters| clusters.of_new(&hung.edges, &votes)),
             class: self.classes.as_ref().map(|classes| classes.of_new(&hung.edges, &votes)),
             hung,
@@ -159,7 +159,7 @@ impl Model {
                 scale: self.scales.get(at),
             },
             same_as: Some(node),
-            remoteness: 0.0,
+            novelty: 0.0,
             cluster: self.clusters.as_ref().map(|clusters| clusters.of_node(at)),
             class: self.classes.as_ref().map(|classes| classes.of_node(at).to_vec()),
         }
@@ -198,8 +198,8 @@ impl Model {
             same_as: placed.iter().map(|point| point.same_as).collect(),
             first_scales: placed.iter().map(|point| point.hung.first_scale).collect(),
             scales: placed.iter().map(|point| point.hung.scale).collect(),
-            remoteness: placed.iter().map(|point| point.remoteness).collect(),
-            far: placed.iter().map(|point| point.remoteness > self.most_remote).collect(),
+            novelty: placed.iter().map(|point| point.novelty).collect(),
+            outlier: placed.iter().map(|point| point.novelty > self.max_novelty).collect(),
             clusters,
             classes,
         }

@@ -11,7 +11,7 @@ use crate::params::GraphParams;
 use crate::points::{Points, PreparationRule};
 use crate::quantile::Estimator;
 use crate::scale::LocalScales;
-use crate::spectral::{EmbeddingRows, LaplacianKind};
+use crate::spectral::{LaplacianKind, RowNormalization};
 
 /// Version of what is kept of a model. It rises with every change, also if only something is added: headers and arrays
 /// with anything unknown are refused, because what is not known might matter.
@@ -54,7 +54,7 @@ pub struct SpectralHeader {
     /// Which Laplacian.
     pub laplacian: LaplacianKind,
     /// What became of the eigenvectors' rows.
-    pub rows: EmbeddingRows,
+    pub rows: RowNormalization,
 }
 
 impl Model {
@@ -168,7 +168,7 @@ impl Model {
             preparation,
             clusters,
             classes,
-            most_remote: 0.0,
+            max_novelty: 0.0,
         };
         if let Some(name) = arrays.names().next() {
             return Err(bad(name, "a model of this kind has no such array".into()));
@@ -197,7 +197,7 @@ fn take_clusters(
         None => None,
         Some(SpectralHeader { laplacian, rows }) => {
             let d = arrays.shape("spectral.eigenvalues")?[0];
-            let n_lengths = if rows == EmbeddingRows::UnitLength { n } else { 0 };
+            let n_lengths = if rows == RowNormalization::UnitLength { n } else { 0 };
             Some(Spectral {
                 kind: laplacian,
                 rows,

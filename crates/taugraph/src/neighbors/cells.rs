@@ -1,17 +1,17 @@
-//! Neighbours of very many points: only the cells nearest to a query are searched (an inverted file).
+//! Neighbors of very many points: only the cells nearest to a query are searched (an inverted file).
 //!
 //! How many cells that must be is not guessed. A sample of queries is searched exactly; the smallest number of cells
-//! that holds the wanted share of their neighbours is tried on a second sample, and raised until that finds its share, too.
+//! that holds the wanted share of their neighbors is tried on a second sample, and raised until that finds its share, too.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
+use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, interleave};
 use super::partition::{Partition, sort_into_cells};
 use super::scan::write_row;
-use super::single::SinglePoints;
 use super::tiles::{self, Lists, QUERIES, Queries};
 use crate::distance::Metric;
 use crate::error::Result;
@@ -25,7 +25,7 @@ const LARGER_CELL: usize = 500;
 const MANY: usize = 100_000;
 /// Queries of a sample.
 const SAMPLE: usize = 512;
-/// Queries of a cell look for their nearest cells among so many times as many that are nearest to the cell's own centre. What
+/// Queries of a cell look for their nearest cells among so many times as many that are nearest to the cell's own center. What
 /// this loses is part of the measured recall.
 const WIDER: usize = 6;
 /// Queries whose results wait in memory for their place.
@@ -34,32 +34,32 @@ const WAITING: usize = 1 << 15;
 /// Known points, cell by cell.
 pub(super) struct Cells<'a> {
     metric: Metric,
-    single: SinglePoints<'a>,
+    f32_points: F32Points<'a>,
     partition: Partition,
     panels: Panels,
     /// The first panel of each cell, and the end of the last one.
     bounds: Vec<usize>,
 }
 
-/// Neighbours, and how they were found.
+/// Neighbors, and how they were found.
 pub(super) struct Found {
     pub ids: Vec<u32>,
     pub distances: Vec<f64>,
     pub probes: usize,
-    /// Share of the true neighbours that were found, in a sample of queries.
+    /// Share of the true neighbors that were found, in a sample of queries.
     pub recall: f64,
     pub sample: usize,
 }
 
 impl<'a> Cells<'a> {
-    /// Divides the known points; `k` neighbours will be asked for.
+    /// Divides the known points; `k` neighbors will be asked for.
     pub fn new(known: &'a Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<Self> {
         let size = if known.len() > MANY { LARGER_CELL } else { CELL };
-        let mut single = SinglePoints::new(known);
-        // Cells of no more points than neighbours would all have to be searched.
-        let partition = Partition::new(&mut single, size.max(8 * k), run)?;
-        let (panels, bounds) = Panels::new(&single, partition.cells(), run)?;
-        Ok(Self { metric, single, partition, panels, bounds })
+        let mut f32_points = F32Points::new(known);
+        // Cells of no more points than neighbors would all have to be searched.
+        let partition = Partition::new(&mut f32_points, size.max(8 * k), run)?;
+        let (panels, bounds) = Panels::new(&f32_points, partition.cells(), run)?;
+        Ok(Self { metric, f32_points, partition, panels, bounds })
     }
 
     /// Number of cells.
@@ -67,15 +67,15 @@ impl<'a> Cells<'a> {
         self.partition.centers.len()
     }
 
-    /// The neighbours of every known point; `None` where so many cells must be searched that looking at all points is
+    /// The neighbors of every known point; `None` where so many cells must be searched that looking at all points is
     /// as fast.
     pub fn nearest_of_known(&self, k: usize, recall: f64, run: &Run<'_>) -> Result<Option<Found>> {
-        let queries = Queries { single: &self.single, are_known: true };
+        let queries = Queries { f32_points: &self.f32_points, are_known: true };
         let blocks = self.partition.cells().enumerate().flat_map(|(cell, ids)| blocks_of(cell, ids));
         self.nearest(queries, &blocks.collect::<Vec<_>>(), k, recall, run)
     }
 
-    /// The neighbours of new points among the known ones, or `None` as above.
+    /// The neighbors of new points among the known ones, or `None` as above.
     pub fn nearest_of_new(
         &self,
         new: &Points,
@@ -83,9 +83,9 @@ impl<'a> Cells<'a> {
         recall: f64,
         run: &Run<'_>,
     ) -> Result<Option<Found>> {
-        let single = self.single.of_new(new);
+        let f32_points = self.f32_points.of_new(new);
         let mut order: Vec<u32> = (0..new.len() as u32).collect();
-        let cells = self.partition.centers.assign(&single, &order, run)?;
+        let cells = self.partition.centers.assign(&f32_points, &order, run)?;
         let sizes = sort_into_cells(&mut order, cells);
         let mut rest = &order[..];
         let blocks: Vec<Block<'_>> = sizes
@@ -96,29 +96,29 @@ impl<'a> Cells<'a> {
                 blocks_of(cell as usize, rows)
             })
             .collect();
-        let queries = Queries { single: &single, are_known: false };
+        let queries = Queries { f32_points: &f32_points, are_known: false };
         self.nearest(queries, &blocks, k, recall, run)
     }
 
     /// The nearest known point that satisfies a condition, in the `probes` nearest cells of a known point.
     pub fn nearest_where(&self, row: u32, probes: usize, holds: impl Fn(u32) -> bool) -> Option<(f64, u32)> {
-        let near = self.partition.centers.nearest(&self.single, row, probes);
+        let near = self.partition.centers.nearest(&self.f32_points, row, probes);
         let cells = near.iter().map(|&cell| cell as usize);
         let bounds = &self.partition.bounds;
         let ids = cells.flat_map(|cell| &self.partition.order[bounds[cell]..bounds[cell + 1]]).copied();
         let mut best = Best::new(1);
         for id in ids.filter(|&id| holds(id)) {
-            best.offer(self.distance(self.single.exact_row(row as usize), id), id);
+            best.offer(self.distance(self.f32_points.exact_row(row as usize), id), id);
         }
         best.pairs().first().copied()
     }
 
     /// The distance of a point to a known one.
     fn distance(&self, row: &[f64], id: u32) -> f64 {
-        self.metric.distance(row, self.single.exact_row(id as usize))
+        self.metric.distance(row, self.f32_points.exact_row(id as usize))
     }
 
-    /// The neighbours of the queries in all blocks.
+    /// The neighbors of the queries in all blocks.
     fn nearest(
         &self,
         queries: Queries<'_>,
@@ -127,23 +127,24 @@ impl<'a> Cells<'a> {
         recall: f64,
         run: &Run<'_>,
     ) -> Result<Option<Found>> {
-        let samples = Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(queries.single.len());
+        let samples =
+            Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(queries.f32_points.len());
         let size = SAMPLE.min(samples.len().div_ceil(2));
         let (first, rest) = samples.split_at(size);
         // With one query there is no second sample.
         let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
         let exact = |sample: &[u32]| {
             let quiet = Run { progress: &Unheard(run.progress), ..*run };
-            tiles::nearest(queries, sample, &self.single, &self.panels, self.metric, k, &quiet)
+            tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.metric, k, &quiet)
         };
         let ranks = self.ranks(queries, first, &exact(first)?.0, k);
         let truth = exact(second)?.1;
         let cell_of_query =
-            cell_of(queries.single.len(), blocks.iter().map(|block| (block.cell, block.rows)));
+            cell_of(queries.f32_points.len(), blocks.iter().map(|block| (block.cell, block.rows)));
         let mut probes = 1 + share_quantile(&ranks, recall);
         loop {
             run.check()?;
-            if probes * self.single.len() / self.len() + self.len() > self.single.len() / 4 {
+            if probes * self.f32_points.len() / self.len() + self.len() > self.f32_points.len() / 4 {
                 return Ok(None);
             }
             let distances_of = |row: &u32| {
@@ -161,11 +162,11 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// For each true neighbour of the sample: how many cells lie nearer to the query than the one that holds it.
+    /// For each true neighbor of the sample: how many cells lie nearer to the query than the one that holds it.
     fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
-        let cell_of = cell_of(self.single.len(), self.partition.cells().enumerate());
+        let cell_of = cell_of(self.f32_points.len(), self.partition.cells().enumerate());
         let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
-            let cells = self.partition.centers.nearest(queries.single, query, self.len());
+            let cells = self.partition.centers.nearest(queries.f32_points, query, self.len());
             let mut rank = vec![0; self.len()];
             cells.iter().enumerate().for_each(|(place, &cell)| rank[cell as usize] = place);
             neighbors.iter().map(|&id| rank[cell_of[id as usize] as usize]).collect::<Vec<_>>()
@@ -173,7 +174,7 @@ impl<'a> Cells<'a> {
         ranks.collect::<Vec<_>>().concat()
     }
 
-    /// The neighbours of every query within its nearest cells.
+    /// The neighbors of every query within its nearest cells.
     fn search(
         &self,
         queries: Queries<'_>,
@@ -182,8 +183,8 @@ impl<'a> Cells<'a> {
         k: usize,
         run: &Run<'_>,
     ) -> Result<(Vec<u32>, Vec<f64>)> {
-        let n = queries.single.len();
-        run.stage("neighbours", Some(n as u64))?;
+        let n = queries.f32_points.len();
+        run.stage("neighbors", Some(n as u64))?;
         let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
         for blocks in blocks.chunks(WAITING / QUERIES) {
             let found: Vec<(Vec<u32>, Vec<f64>)> = blocks
@@ -221,7 +222,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Neighbours of queries of one cell, which share most of the cells that they look into.
+    /// Neighbors of queries of one cell, which share most of the cells that they look into.
     fn search_block(
         &self,
         queries: Queries<'_>,
@@ -234,15 +235,15 @@ impl<'a> Cells<'a> {
         let around = self.partition.centers.around(cell, WIDER * probes);
         let mut visitors: Vec<Vec<u32>> = vec![Vec::new(); around.len()];
         visitors[0] = (0..rows.len() as u32).collect();
-        around.visit_nearest(queries.single, rows, probes, |place, center| {
+        around.visit_nearest(queries.f32_points, rows, probes, |place, center| {
             if center > 0 {
                 visitors[center].push(place as u32);
             }
         });
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
-        let d = self.single.n_columns();
+        let d = self.f32_points.n_columns();
         // Each is needed once for every cell that it looks into.
-        let points: Vec<f32> = rows.iter().flat_map(|&row| queries.single.row(row as usize)).collect();
+        let points: Vec<f32> = rows.iter().flat_map(|&row| queries.f32_points.row(row as usize)).collect();
         let mut group = Vec::new();
         for (visited, visitors) in around.cells().zip(&visitors) {
             let panels = self.bounds[visited]..self.bounds[visited + 1];
@@ -269,14 +270,14 @@ impl<'a> Cells<'a> {
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
             best.clear();
-            let row = queries.single.exact_row(query as usize);
+            let row = queries.f32_points.exact_row(query as usize);
             listed.clear();
             listed.extend(closest.finish().iter().map(|&(_, id)| id));
-            self.metric.distances_to_each(row, &listed, |id| self.single.exact_row(id), &mut exact);
+            self.metric.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
             exact.iter().zip(&listed).for_each(|(&distance, &id)| best.offer(distance, id));
             if best.bound().is_none() {
                 // Fewer than k points in all its cells: seldom, and then every point is looked at.
-                queries.scan(query, &self.single, self.metric, &mut best);
+                queries.scan(query, &self.f32_points, self.metric, &mut best);
             }
             write_row(best.pairs(), ids, distances);
         }
@@ -304,7 +305,7 @@ fn cell_of<'a>(n: usize, cells: impl Iterator<Item = (usize, &'a [u32])>) -> Vec
     cell_of
 }
 
-/// A few more than `k` are kept: rounding may misplace neighbours that are almost equally far.
+/// A few more than `k` are kept: rounding may misplace neighbors that are almost equally far.
 fn kept(k: usize) -> usize {
     k + (k / 4).max(4)
 }
@@ -317,7 +318,7 @@ fn share_quantile(ranks: &[usize], share: f64) -> usize {
     sorted[place.clamp(1, sorted.len()) - 1]
 }
 
-/// The share of found neighbours that are as near as the true ones. Of equally near points any is right.
+/// The share of found neighbors that are as near as the true ones. Of equally near points any is right.
 fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize) -> f64 {
     let right = found
         .zip(truth.chunks_exact(k))
@@ -329,8 +330,8 @@ fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize
 struct Unheard<'a>(&'a dyn Progress);
 
 impl Progress for Unheard<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
+    fn canceled(&self) -> bool {
+        self.0.canceled()
     }
 }
 
@@ -353,7 +354,7 @@ mod tests {
         (graph, info, space)
     }
 
-    /// Share of the neighbours that are as near as the true ones, over all points.
+    /// Share of the neighbors that are as near as the true ones, over all points.
     fn true_recall(found: &NeighborGraph, space: &Space, k: usize) -> f64 {
         let truth = nearest_neighbors(space, k, &Run::new(0)).unwrap();
         let all = |graph: &NeighborGraph| {
@@ -417,14 +418,14 @@ mod tests {
         let (known, new) = (rows(0..12_000), rows(12_000..16_000));
         let cells = Cells::new(&known, Metric::Euclidean, 10, &Run::new(2)).unwrap();
         let found = cells.nearest_of_new(&new, 10, 0.95, &Run::new(2)).unwrap().unwrap();
-        let single = SinglePoints::new(&known);
-        let queries = Queries { single: &single.of_new(&new), are_known: false };
+        let f32_points = F32Points::new(&known);
+        let queries = Queries { f32_points: &f32_points.of_new(&new), are_known: false };
         let all: Vec<u32> = (0..4000).collect();
         let (_, truth) = tiles::nearest(
             queries,
             &all,
-            &single,
-            &Panels::of_all(&single, &Run::new(0)).unwrap(),
+            &f32_points,
+            &Panels::of_all(&f32_points, &Run::new(0)).unwrap(),
             Metric::Euclidean,
             10,
             &Run::new(0),

@@ -1,21 +1,21 @@
-//! Stage 3, neighbours: the k nearest of each point, and the nearest outside a group.
+//! Stage 3, neighbors: the k nearest of each point, and the nearest outside a group.
 //!
 //! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles, sparse ones by their columns, other
 //! inputs by plain scans: these are exact, ties go to the lower index, and all return the bits of [`Space::distance`]. Very many
-//! points are searched in cells; how many of the true neighbours that finds is measured every time ([`SearchInfo`]).
+//! points are searched in cells; how many of the true neighbors that finds is measured every time ([`SearchInfo`]).
 
-mod arranged;
 mod best;
 mod cells;
-mod keep;
-mod nearby;
+mod checkpoint;
+mod f32_points;
+mod locality;
 mod outside;
 mod panels;
 mod partition;
 mod query;
+mod reordered;
 mod scan;
 mod search;
-mod single;
 mod sparse;
 mod tiles;
 mod tree;
@@ -25,10 +25,10 @@ pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub use sparse::SparseMetricPoints;
 
-use arranged::Arranged;
 use cells::Cells;
+use f32_points::F32Points;
 use panels::Panels;
-use single::SinglePoints;
+use reordered::Reordered;
 use tiles::Queries;
 
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean, squared_to_each};
@@ -42,7 +42,7 @@ use std::borrow::Cow;
 /// many; where exactly the two cross was not measured.
 pub const TREE_COLUMNS: usize = 6;
 
-/// The k nearest neighbours of each point, nearest first; the point itself is not among them.
+/// The k nearest neighbors of each point, nearest first; the point itself is not among them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeighborGraph {
     n: usize,
@@ -52,7 +52,7 @@ pub struct NeighborGraph {
 }
 
 impl NeighborGraph {
-    /// Checks neighbours that the user brings: `k` for each point, row by row, nearest first.
+    /// Checks neighbors that the user brings: `k` for each point, row by row, nearest first.
     pub fn new(n: usize, k: usize, ids: Vec<u32>, distances: Vec<f64>) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { what: "rows" });
@@ -61,7 +61,7 @@ impl NeighborGraph {
         if k == 0 || k >= n {
             return Err(Error::TooFewPoints { needed: k, distinct: n });
         }
-        for (what, received) in [("neighbour ids", ids.len()), ("neighbour distances", distances.len())] {
+        for (what, received) in [("neighbor ids", ids.len()), ("neighbor distances", distances.len())] {
             if received != n * k {
                 return Err(Error::Length { what, expected: n * k, received });
             }
@@ -76,16 +76,16 @@ impl NeighborGraph {
             let mut sorted = ids.to_vec();
             sorted.sort_unstable();
             if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                return bad("a neighbour is named twice");
+                return bad("a neighbor is named twice");
             }
             if sorted.last().is_some_and(|&id| id as usize >= n) {
-                return bad("a neighbour's id is not below the number of points");
+                return bad("a neighbor's id is not below the number of points");
             }
             if sorted.binary_search(&(row as u32)).is_ok() {
-                return bad("a point is its own neighbour");
+                return bad("a point is its own neighbor");
             }
             if distances.windows(2).any(|pair| pair[0] > pair[1]) {
-                return bad("the neighbours are not sorted by distance");
+                return bad("the neighbors are not sorted by distance");
             }
         }
         Ok(Self { n, k, ids, distances })
@@ -101,24 +101,24 @@ impl NeighborGraph {
         false
     }
 
-    /// Neighbours of each point.
+    /// Neighbors of each point.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// Ids of the neighbours of `i`, nearest first.
+    /// Ids of the neighbors of `i`, nearest first.
     #[inline]
     pub fn ids(&self, i: usize) -> &[u32] {
         &self.ids[i * self.k..(i + 1) * self.k]
     }
 
-    /// Distances to the neighbours of `i`, ascending.
+    /// Distances to the neighbors of `i`, ascending.
     #[inline]
     pub fn distances(&self, i: usize) -> &[f64] {
         &self.distances[i * self.k..(i + 1) * self.k]
     }
 
-    /// The distance between `i` and `j` if one is among the other's neighbours.
+    /// The distance between `i` and `j` if one is among the other's neighbors.
     pub fn distance_between(&self, i: usize, j: usize) -> Option<f64> {
         let find = |i: usize, j: usize| {
             self.ids(i).iter().position(|&id| id as usize == j).map(|t| self.distances(i)[t])
@@ -127,7 +127,7 @@ impl NeighborGraph {
     }
 }
 
-/// What the pipeline starts from: anything that gives neighbours and, mostly, distances.
+/// What the pipeline starts from: anything that gives neighbors and, mostly, distances.
 #[derive(Debug, Clone)]
 pub enum Space {
     /// Points and a metric; made by [`Space::from_points`].
@@ -136,7 +136,7 @@ pub enum Space {
     Sparse(SparseMetricPoints),
     /// All distances, precomputed.
     Distances(DistanceMatrix),
-    /// A neighbour graph, precomputed. Pairs outside it are taken as infinitely far apart.
+    /// A neighbor graph, precomputed. Pairs outside it are taken as infinitely far apart.
     Neighbors(NeighborGraph),
 }
 
@@ -145,8 +145,8 @@ pub enum Space {
 pub struct MetricPoints {
     points: Points,
     metric: Metric,
-    /// For points outside memory: the same, neighbours close together.
-    arranged: Option<Arranged>,
+    /// For points outside memory: the same, neighbors close together.
+    reordered: Option<Reordered>,
 }
 
 impl MetricPoints {
@@ -162,7 +162,7 @@ impl MetricPoints {
 
     #[inline]
     fn row(&self, i: usize) -> &[f64] {
-        match &self.arranged {
+        match &self.reordered {
             None => self.points.row(i),
             Some(copy) => copy.row(i),
         }
@@ -173,7 +173,7 @@ impl MetricPoints {
         let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
         let stretched = (0..points.len()).find(|&row| metric == Metric::Cosine && !is_unit(points.row(row)));
         match stretched {
-            None => Ok(Self { points, metric, arranged: None }),
+            None => Ok(Self { points, metric, reordered: None }),
             Some(row) => {
                 Err(Error::BadStructure { row, rule: "its length is not 1, as the cosine distance asks" })
             }
@@ -190,7 +190,7 @@ impl Space {
     /// The same; what the metric has to copy of shared points goes to the scratch.
     pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
         let points = if metric == Metric::Cosine { points.unit_rows(scratch)? } else { points };
-        Ok(Space::Points(MetricPoints { points, metric, arranged: None }))
+        Ok(Space::Points(MetricPoints { points, metric, reordered: None }))
     }
 
     /// Sparse points under the cosine or the Euclidean metric.
@@ -213,7 +213,7 @@ impl Space {
         false
     }
 
-    /// Distance from `i` to `j`; infinite where a neighbour graph does not say.
+    /// Distance from `i` to `j`; infinite where a neighbor graph does not say.
     #[inline]
     pub fn distance(&self, i: usize, j: usize) -> f64 {
         match self {
@@ -252,7 +252,7 @@ impl Space {
         !matches!(self, Space::Neighbors(_))
     }
 
-    /// The distinct points, and which rows share one. Neighbour graphs are taken as they are.
+    /// The distinct points, and which rows share one. Neighbor graphs are taken as they are.
     pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
         let duplicates = match self {
             Space::Points(space) => Duplicates::of_points(&space.points),
@@ -267,11 +267,11 @@ impl Space {
         let distinct = match self {
             Space::Points(space) => {
                 let points = space.points.select_into(rows, run.scratch)?;
-                Space::Points(MetricPoints { points, metric: space.metric, arranged: None })
+                Space::Points(MetricPoints { points, metric: space.metric, reordered: None })
             }
             Space::Sparse(space) => Space::Sparse(space.select(rows)),
             Space::Distances(matrix) => Space::Distances(matrix.select(rows)),
-            Space::Neighbors(_) => unreachable!("neighbour graphs have no copies"),
+            Space::Neighbors(_) => unreachable!("neighbor graphs have no copies"),
         };
         Ok((Cow::Owned(distinct), duplicates))
     }
@@ -280,16 +280,16 @@ impl Space {
 impl Space {
     /// The same space for looking up distances between points that are close in the graph: where the points are outside memory
     /// it reads them from a copy in which such points lie together.
-    pub(crate) fn arranged_by(&self, neighbors: &NeighborGraph, run: &Run<'_>) -> Result<Cow<'_, Space>> {
+    pub(crate) fn reordered_by(&self, neighbors: &NeighborGraph, run: &Run<'_>) -> Result<Cow<'_, Space>> {
         let Space::Points(space) = self else { return Ok(Cow::Borrowed(self)) };
-        match Arranged::new(&space.points, || neighbors.nearby_order(), run)? {
+        match Reordered::new(&space.points, || neighbors.locality_order(), run)? {
             None => Ok(Cow::Borrowed(self)),
-            arranged => Ok(Cow::Owned(Space::Points(MetricPoints { arranged, ..space.clone() }))),
+            reordered => Ok(Cow::Owned(Space::Points(MetricPoints { reordered, ..space.clone() }))),
         }
     }
 }
 
-/// The `k` nearest neighbours of every point, exactly; equal distances go to the lower index.
+/// The `k` nearest neighbors of every point, exactly; equal distances go to the lower index.
 ///
 /// Time about n·log n for Euclidean and cosine distances in a few columns, the number of pairs of entries in one column for
 /// sparse points, n² otherwise; memory 12 bytes for each of the n·k entries and an 8-byte copy of the points.
@@ -297,7 +297,7 @@ pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<Neigh
     Ok(search_neighbors(space, k, &SearchParams::exact(), run)?.0)
 }
 
-/// The `k` nearest neighbours of every point, as well as asked for, and how well they were found.
+/// The `k` nearest neighbors of every point, as well as asked for, and how well they were found.
 pub fn search_neighbors(
     space: &Space,
     k: usize,
@@ -312,7 +312,7 @@ pub fn search_neighbors(
     if k >= n {
         return Err(Error::TooFewPoints { needed: k, distinct: n });
     }
-    run.stage("neighbours", Some(n as u64))?;
+    run.stage("neighbors", Some(n as u64))?;
     let is_other = |i: usize, j: usize| i != j;
     let ((ids, distances), info) = match space {
         Space::Points(MetricPoints { points, metric: Metric::Manhattan, .. }) => {
@@ -326,12 +326,12 @@ pub fn search_neighbors(
             match in_cells(points, *metric, k, params, run)? {
                 Some(found) => found,
                 None => {
-                    run.stage("neighbours", Some(n as u64))?;
-                    let single = SinglePoints::new(points);
-                    let queries = Queries { single: &single, are_known: true };
+                    run.stage("neighbors", Some(n as u64))?;
+                    let f32_points = F32Points::new(points);
+                    let queries = Queries { f32_points: &f32_points, are_known: true };
                     let all: Vec<u32> = (0..n as u32).collect();
-                    let panels = Panels::of_all(&single, run)?;
-                    let found = tiles::nearest(queries, &all, &single, &panels, *metric, k, run)?;
+                    let panels = Panels::of_all(&f32_points, run)?;
+                    let found = tiles::nearest(queries, &all, &f32_points, &panels, *metric, k, run)?;
                     (found, SearchInfo::exact(UsedSearch::Tiles))
                 }
             }
@@ -345,7 +345,7 @@ pub fn search_neighbors(
             return Err(Error::Parameter {
                 name: "neighbors",
                 value: k.to_string(),
-                rule: "the neighbour graph given holds fewer neighbours of each point",
+                rule: "the neighbor graph given holds fewer neighbors of each point",
             });
         }
         Space::Neighbors(graph) => {
@@ -360,7 +360,7 @@ pub fn search_neighbors(
 
 type FoundInCells = ((Vec<u32>, Vec<f64>), SearchInfo);
 
-/// The neighbours by cells, where those are to be tried and save anything.
+/// The neighbors by cells, where those are to be tried and save anything.
 fn in_cells(
     points: &Points,
     metric: Metric,
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn precomputed_inputs_give_the_same_neighbours() {
+    fn precomputed_inputs_give_the_same_neighbors() {
         let space = Space::from_points(random_points(60, 3, 2), Metric::Euclidean).unwrap();
         let graph = nearest_neighbors(&space, 9, &Run::new(0)).unwrap();
         let matrix = (0..60 * 60).map(|cell| space.distance(cell / 60, cell % 60)).collect();

@@ -6,8 +6,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::cells::Cells;
+use super::f32_points::F32Points;
 use super::panels::{GROUP, LANES, Panels, Sink};
-use super::single::SinglePoints;
 use super::tiles::{self, QUERIES, TILE};
 use super::tree::{Tree, of_square, square_bound};
 use super::{MetricPoints, SearchParams, Space, TREE_COLUMNS, sparse};
@@ -40,10 +40,10 @@ impl OutsidePair {
 }
 
 /// Pairs that an exact search by tiles may look at; a second or two in 16 columns.
-const MOST_PAIRS: u64 = 2_000_000_000;
+const MAX_PAIRS: u64 = 2_000_000_000;
 /// Members of a group that look around for all of it where there are too many pairs; smaller groups look exactly.
-const SCOUTS: usize = 256;
-/// Cells that a scout of a small group looks into.
+const REPRESENTATIVES: usize = 256;
+/// Cells that a representative of a small group looks into.
 const PROBES: usize = 8;
 
 /// Searches for the shortest pairs between groups.
@@ -71,7 +71,7 @@ impl<'a> OutsideSearch<'a> {
     /// end in turn: the pairs are short then, but perhaps not the shortest.
     ///
     /// # Panics
-    /// If the space is a neighbour graph, which does not know outside distances.
+    /// If the space is a neighbor graph, which does not know outside distances.
     pub fn nearest(
         &self,
         group: &[u32],
@@ -86,11 +86,11 @@ impl<'a> OutsideSearch<'a> {
             Space::Points(MetricPoints { points, metric, .. }) if *metric != Metric::Manhattan => {
                 if points.n_columns() <= TREE_COLUMNS {
                     by_tree(points, *metric, group, skipped, run)?
-                } else if !self.params.tries_cells(n) || n_looking as u64 * n as u64 <= MOST_PAIRS {
+                } else if !self.params.tries_cells(n) || n_looking as u64 * n as u64 <= MAX_PAIRS {
                     by_tiles(points, *metric, group, &members_of(group, skipped, usize::MAX, run), run)?
                 } else {
                     is_exact = false;
-                    self.by_scouts(points, *metric, group, skipped, run)?
+                    self.by_representatives(points, *metric, group, skipped, run)?
                 }
             }
             // For a fixed point inside, the nearest outside with the lowest id has the lowest key, too.
@@ -98,7 +98,7 @@ impl<'a> OutsideSearch<'a> {
                 .into_iter()
                 .map(|(inside, outside, distance)| OutsidePair { distance, inside, outside })
                 .collect(),
-            Space::Neighbors(_) => panic!("a neighbour graph has no distances to points outside it"),
+            Space::Neighbors(_) => panic!("a neighbor graph has no distances to points outside it"),
             _ => by_scan(self.space, group, skipped, run)?,
         };
         let mut shortest = vec![None; n_groups];
@@ -109,7 +109,7 @@ impl<'a> OutsideSearch<'a> {
         Ok(OutsidePairs { shortest, is_exact })
     }
 
-    fn by_scouts(
+    fn by_representatives(
         &self,
         points: &'a Points,
         metric: Metric,
@@ -117,12 +117,13 @@ impl<'a> OutsideSearch<'a> {
         skipped: u32,
         run: &Run<'_>,
     ) -> Result<Vec<OutsidePair>> {
-        let scouts = members_of(group, skipped, SCOUTS, run);
-        let (large, small): (Vec<_>, Vec<_>) = scouts.into_iter().partition(|scouts| scouts.len() == SCOUTS);
+        let representatives = members_of(group, skipped, REPRESENTATIVES, run);
+        let (large, small): (Vec<_>, Vec<_>) =
+            representatives.into_iter().partition(|representatives| representatives.len() == REPRESENTATIVES);
         let n_small: usize = small.iter().map(Vec::len).sum();
         let mut unlucky = Vec::new();
         let mut found = Vec::new();
-        if n_small as u64 * points.len() as u64 > MOST_PAIRS {
+        if n_small as u64 * points.len() as u64 > MAX_PAIRS {
             let cells = match self.cells.get() {
                 Some(cells) => cells,
                 None => {
@@ -132,22 +133,22 @@ impl<'a> OutsideSearch<'a> {
             };
             let pairs: Vec<Option<OutsidePair>> = small
                 .par_iter()
-                .map(|scouts| {
+                .map(|representatives| {
                     run.check()?;
                     let outside = |row: u32| {
                         cells.nearest_where(row, PROBES, |id| group[id as usize] != group[row as usize])
                     };
-                    let pairs = scouts.iter().map(|&inside| {
+                    let pairs = representatives.iter().map(|&inside| {
                         outside(inside).map(|(distance, outside)| OutsidePair { distance, inside, outside })
                     });
                     Ok(pairs.fold(None, OutsidePair::better))
                 })
                 .collect::<Result<_>>()?;
-            for (scouts, pair) in small.into_iter().zip(pairs) {
+            for (representatives, pair) in small.into_iter().zip(pairs) {
                 match pair {
                     Some(pair) => found.push(pair),
                     // All points around are of the same group.
-                    None => unlucky.push(scouts),
+                    None => unlucky.push(representatives),
                 }
             }
         } else {
@@ -242,7 +243,7 @@ fn members_of(group: &[u32], skipped: u32, most: usize, run: &Run<'_>) -> Vec<Ve
     let mut order: Vec<u32> = (0..group.len() as u32).filter(|&i| group[i as usize] != skipped).collect();
     order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
     let groups = order.chunk_by(|&a, &b| group[a as usize] == group[b as usize]);
-    let stream = Stream::new(run.seed, Stage::Scouts);
+    let stream = Stream::new(run.seed, Stage::Representatives);
     groups
         .map(|members| {
             if members.len() <= most {
@@ -270,8 +271,8 @@ fn by_tiles(
     // Groups one after the other: the panels of a group's own points, which are near and of no interest, are left out.
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
-    let single = SinglePoints::new(points);
-    let (panels, _) = Panels::new(&single, std::iter::once(&order[..]), run)?;
+    let f32_points = F32Points::new(points);
+    let (panels, _) = Panels::new(&f32_points, std::iter::once(&order[..]), run)?;
     let blocks: Vec<(&[u32], Range<usize>)> = lists
         .iter()
         .flat_map(|rows| {
@@ -288,13 +289,14 @@ fn by_tiles(
             let mut shortest = Shortest {
                 points,
                 metric,
-                single: &single,
+                f32_points: &f32_points,
                 group,
                 rows: &[],
                 best: None,
                 bounds: [0.0; GROUP],
             };
-            let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| tiles::group(&single, rows)).collect();
+            let groups: Vec<Vec<f32>> =
+                rows.chunks(GROUP).map(|rows| tiles::group(&f32_points, rows)).collect();
             for range in [0..own.start, own.end..panels.len()] {
                 for first in range.clone().step_by(TILE) {
                     let tile = first..(first + TILE).min(range.end);
@@ -337,7 +339,7 @@ fn shorten(pair: OutsidePair, points: &Points, metric: Metric, group: &[u32]) ->
 struct Shortest<'a> {
     points: &'a Points,
     metric: Metric,
-    single: &'a SinglePoints<'a>,
+    f32_points: &'a F32Points<'a>,
     group: &'a [u32],
     /// The queries that are looking.
     rows: &'a [u32],
@@ -360,7 +362,7 @@ impl<'a> Shortest<'a> {
                 // Rounded up.
                 Some(pair) => {
                     let squared = square_bound(self.metric, pair.distance);
-                    (self.single.limit(row as usize, squared) as f32).next_up().min(f32::MAX)
+                    (self.f32_points.limit(row as usize, squared) as f32).next_up().min(f32::MAX)
                 }
             };
         }
@@ -416,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Blobs of thousands of points: scouts and shortening find pairs that are hardly longer than the shortest.
+    /// Blobs of thousands of points: representatives and shortening find pairs that are hardly longer than the shortest.
     #[test]
     fn scouts_find_short_pairs() {
         let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();
@@ -427,7 +429,7 @@ mod tests {
         let params = SearchParams::default();
         let search = OutsideSearch::new(&space, &params);
         let exact = search.nearest(&group, 4, 0, &run).unwrap().shortest;
-        let found = search.by_scouts(points, *metric, &group, 0, &run).unwrap();
+        let found = search.by_representatives(points, *metric, &group, 0, &run).unwrap();
         assert_eq!(found.len(), 3);
         for pair in found {
             let shortest = exact[group[pair.inside as usize] as usize].unwrap();

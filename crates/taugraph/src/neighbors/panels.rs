@@ -9,7 +9,7 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::single::{SinglePoints, norm};
+use super::f32_points::{F32Points, norm};
 use crate::error::Result;
 use crate::memory::LargeTable;
 use crate::progress::Run;
@@ -25,7 +25,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// Candidates, packed for the kernel.
 pub(super) struct Panels {
-    /// For each panel and column sixteen values in single precision, two in the place of one in double precision.
+    /// For each panel and column sixteen values in f32_points precision, two in the place of one in double precision.
     values: LargeTable,
     /// Infinite where there is no candidate: no bound is as high.
     squared_norms: Vec<f32>,
@@ -52,7 +52,7 @@ impl Panels {
     /// Packs the points of each group one after the other, every group from a new panel on; and where the groups begin, in
     /// panels, the end of the last one included. They are in the run's scratch if there is one.
     pub fn new<'a>(
-        points: &SinglePoints<'_>,
+        points: &F32Points<'_>,
         groups: impl Iterator<Item = &'a [u32]>,
         run: &Run<'_>,
     ) -> Result<(Self, Vec<usize>)> {
@@ -70,12 +70,12 @@ impl Panels {
     }
 
     /// All points in their own order.
-    pub fn of_all(points: &SinglePoints<'_>, run: &Run<'_>) -> Result<Self> {
+    pub fn of_all(points: &F32Points<'_>, run: &Run<'_>) -> Result<Self> {
         let all: Vec<u32> = (0..points.len() as u32).collect();
         Ok(Self::new(points, std::iter::once(&all[..]), run)?.0)
     }
 
-    /// Rows that are in single precision already, in their own order. There are few of them: they are in memory.
+    /// Rows that are in f32_points precision already, in their own order. There are few of them: they are in memory.
     pub fn of_rows(rows: &[f32], n_columns: usize) -> Self {
         let n = rows.len() / n_columns;
         let mut ids: Vec<u32> = (0..n as u32).collect();

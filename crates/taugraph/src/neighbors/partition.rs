@@ -1,32 +1,32 @@
-//! Points divided into cells of a few hundred, each around a centre: seeded k-means on a sample, in single precision.
+//! Points divided into cells of a few hundred, each around a center: seeded k-means on a sample, in f32_points precision.
 
 use rayon::prelude::*;
 
 use super::best::ShortList;
+use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, Sink, interleave};
-use super::single::SinglePoints;
 use super::tiles::{Lists, QUERIES, group};
 use crate::error::Result;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// Sample points for each centre, and rounds of k-means: enough, by measurement, that more did not save probes.
+/// Sample points for each center, and rounds of k-means: enough, by measurement, that more did not save probes.
 const SAMPLE: usize = 40;
 const ROUNDS: usize = 6;
 /// A cell of more than this many times the intended size is divided again.
 const OVERSIZED: usize = 4;
-/// More cells than this are made by dividing twice, and mended then: every point looks again at this many centres around its own, so often.
+/// More cells than this are made by dividing twice, and mended then: every point looks again at this many centers around its own, so often.
 const AT_ONCE: usize = 512;
 const REACH: usize = 48;
 const MENDINGS: usize = 2;
 /// Divisions of divisions: what is still too large then is cut in the order of the points.
 const DEPTH: u32 = 4;
 
-/// Centres of cells, in the frame of the points in single precision.
+/// Centers of cells, in the frame of the points in f32_points precision.
 pub(super) struct Centers {
     n_columns: usize,
     rows: Vec<f32>,
-    /// The cell of each centre.
+    /// The cell of each center.
     cells: Vec<u32>,
     panels: Panels,
 }
@@ -39,7 +39,7 @@ impl Centers {
     }
 
     /// The means of cells.
-    fn of_cells(points: &SinglePoints<'_>, order: &[u32], bounds: &[usize]) -> Self {
+    fn of_cells(points: &F32Points<'_>, order: &[u32], bounds: &[usize]) -> Self {
         let d = points.n_columns();
         let cells = bounds.par_windows(2);
         let means = cells.flat_map_iter(|cell| mean(points, order[cell[0]..cell[1]].iter().copied(), d));
@@ -51,7 +51,7 @@ impl Centers {
         self.cells.len()
     }
 
-    /// The cell of each centre.
+    /// The cell of each center.
     pub fn cells(&self) -> impl Iterator<Item = usize> {
         self.cells.iter().map(|&cell| cell as usize)
     }
@@ -60,7 +60,7 @@ impl Centers {
         &self.rows[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// The centre of a cell, and the others nearest to it, nearest first: `m` in all, or as many as there are.
+    /// The center of a cell, and the others nearest to it, nearest first: `m` in all, or as many as there are.
     pub fn around(&self, cell: usize, m: usize) -> Centers {
         let mut query = Vec::new();
         interleave(std::iter::once(self.row(cell).iter().copied()), self.n_columns, &mut query);
@@ -74,11 +74,11 @@ impl Centers {
         Centers { n_columns: self.n_columns, rows, cells, panels }
     }
 
-    /// Which of these centres are the `p` nearest of each of the points `ids`, in any order, or all; calls `found` with the place of the
-    /// point and that of the centre.
+    /// Which of these centers are the `p` nearest of each of the points `ids`, in any order, or all; calls `found` with the place of the
+    /// point and that of the center.
     pub fn visit_nearest(
         &self,
-        points: &SinglePoints<'_>,
+        points: &F32Points<'_>,
         ids: &[u32],
         p: usize,
         mut found: impl FnMut(usize, usize),
@@ -95,16 +95,16 @@ impl Centers {
         }
     }
 
-    /// The cells of the `p` nearest centres of a point, nearest first; at most as many as there are.
-    pub fn nearest(&self, points: &SinglePoints<'_>, id: u32, p: usize) -> Vec<u32> {
+    /// The cells of the `p` nearest centers of a point, nearest first; at most as many as there are.
+    pub fn nearest(&self, points: &F32Points<'_>, id: u32, p: usize) -> Vec<u32> {
         let mut list = [ShortList::new(p.min(self.len()))];
         let sink = &mut Lists { lists: &mut list, places: &[0], excluded: [u32::MAX; GROUP] };
         self.panels.offer(0..self.panels.len(), &group(points, &[id]), sink);
         sorted(&mut list[0]).into_iter().map(|center| self.cells[center as usize]).collect()
     }
 
-    /// The cell of the nearest centre of each of the points `ids`.
-    pub fn assign(&self, points: &SinglePoints<'_>, ids: &[u32], run: &Run<'_>) -> Result<Vec<u32>> {
+    /// The cell of the nearest center of each of the points `ids`.
+    pub fn assign(&self, points: &F32Points<'_>, ids: &[u32], run: &Run<'_>) -> Result<Vec<u32>> {
         let mut nearest = vec![0; ids.len()];
         nearest.par_chunks_mut(QUERIES).zip(ids.par_chunks(QUERIES)).try_for_each(|(nearest, ids)| {
             run.check()?;
@@ -161,9 +161,9 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Cells of about `size` points; none is empty and none has more than a few times as many. The points are arranged by
+    /// Cells of about `size` points; none is empty and none has more than a few times as many. The points are reordered by
     /// them.
-    pub fn new(points: &mut SinglePoints<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
+    pub fn new(points: &mut F32Points<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let stream = Stream::new(run.seed, Stage::Cells);
         let mut bounds = divide(points, &mut order, size, stream, 0, run)?;
@@ -186,7 +186,7 @@ impl Partition {
 
 /// Sorts the points `ids` into cells of about `size`; the bounds of the cells within `ids`.
 fn divide(
-    points: &SinglePoints<'_>,
+    points: &F32Points<'_>,
     ids: &mut [u32],
     size: usize,
     stream: Stream,
@@ -208,7 +208,7 @@ fn divide(
 
 /// The bounds of cells of these sizes, the oversized ones divided.
 fn divide_oversized(
-    points: &SinglePoints<'_>,
+    points: &F32Points<'_>,
     ids: &mut [u32],
     sizes: &[(u32, usize)],
     size: usize,
@@ -239,9 +239,9 @@ pub(super) fn sort_into_cells(ids: &mut [u32], cell_of: Vec<u32>) -> Vec<(u32, u
     pairs.chunk_by(|a, b| a.0 == b.0).map(|cell| (cell[0].0, cell.len())).collect()
 }
 
-/// Moves every point to the nearest of the centres around its own; the sizes of the cells then.
+/// Moves every point to the nearest of the centers around its own; the sizes of the cells then.
 fn mend(
-    points: &SinglePoints<'_>,
+    points: &F32Points<'_>,
     ids: &mut [u32],
     bounds: &[usize],
     run: &Run<'_>,
@@ -257,7 +257,7 @@ fn mend(
 
 /// k-means on a sample of the points `ids`; it starts from points of the sample.
 fn sampled_centers(
-    points: &SinglePoints<'_>,
+    points: &F32Points<'_>,
     ids: &[u32],
     n_centers: usize,
     stream: Stream,
@@ -287,7 +287,7 @@ fn sampled_centers(
     Ok(Centers::new(values, d))
 }
 
-fn mean(points: &SinglePoints<'_>, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
+fn mean(points: &F32Points<'_>, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
     let n = ids.len() as f64;
     let mut sums = vec![0.0f64; d];
     for i in ids {
@@ -303,7 +303,7 @@ mod tests {
 
     fn cells_of(values: Vec<f64>, d: usize, size: usize) -> Partition {
         let points = Points::new(values, d).unwrap();
-        Partition::new(&mut SinglePoints::new(&points), size, &Run::new(3)).unwrap()
+        Partition::new(&mut F32Points::new(&points), size, &Run::new(3)).unwrap()
     }
 
     fn check(partition: &Partition, n: usize, largest: usize) {
@@ -323,7 +323,7 @@ mod tests {
         check(&cells_of(values, 8, 50), 3000, 200);
     }
 
-    /// Nine of ten points are the same one: no centre can divide them.
+    /// Nine of ten points are the same one: no center can divide them.
     #[test]
     fn heavy_duplicates_are_cut() {
         let mut draws = Stream::new(2, Stage::Generator).at(0, 0);

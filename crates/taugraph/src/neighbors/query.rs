@@ -1,9 +1,9 @@
-//! Neighbours of new points among known ones.
+//! Neighbors of new points among known ones.
 
 use super::cells::Cells;
+use super::f32_points::F32Points;
 use super::panels::Panels;
 use super::search::MANY_POINTS;
-use super::single::SinglePoints;
 use super::tiles::{self, Queries};
 use super::{MetricPoints, SearchInfo, SearchParams, TREE_COLUMNS, UsedSearch, scan, tree};
 use crate::distance::Metric;
@@ -65,7 +65,7 @@ pub fn neighbors_of_new(
     } else {
         new
     };
-    run.stage("neighbours of new points", Some(new.len() as u64))?;
+    run.stage("neighbors of new points", Some(new.len() as u64))?;
     if metric == Metric::Manhattan {
         let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
         let (ids, distances) = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
@@ -83,10 +83,10 @@ pub fn neighbors_of_new(
             return Ok(NeighborQuery { k, ids: found.ids, distances: found.distances, info });
         }
     }
-    let single = SinglePoints::new(points);
-    let queries = Queries { single: &single.of_new(new), are_known: false };
+    let f32_points = F32Points::new(points);
+    let queries = Queries { f32_points: &f32_points.of_new(new), are_known: false };
     let all: Vec<u32> = (0..new.len() as u32).collect();
-    let panels = Panels::of_all(&single, run)?;
-    let (ids, distances) = tiles::nearest(queries, &all, &single, &panels, metric, k, run)?;
+    let panels = Panels::of_all(&f32_points, run)?;
+    let (ids, distances) = tiles::nearest(queries, &all, &f32_points, &panels, metric, k, run)?;
     Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tiles) })
 }

@@ -1,4 +1,4 @@
-//! Neighbours by looking at every pair: for distances without structure, and the fallback of the tiles.
+//! Neighbors by looking at every pair: for distances without structure, and the fallback of the tiles.
 
 use rayon::prelude::*;
 

@@ -1,11 +1,11 @@
-//! Which search finds the neighbours, how good it must be, and how good it was.
+//! Which search finds the neighbors, how good it must be, and how good it was.
 
 use crate::error::{Result, require};
 
 /// From this many points on cells are tried; fewer are searched exactly in a few seconds.
 pub(super) const MANY_POINTS: usize = 50_000;
 
-/// How the neighbours are searched.
+/// How the neighbors are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -30,9 +30,9 @@ pub enum SearchMethod {
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub struct SearchParams {
-    /// How the neighbours are searched.
+    /// How the neighbors are searched.
     pub method: SearchMethod,
-    /// Share of the true neighbours that an approximate search must find.
+    /// Share of the true neighbors that an approximate search must find.
     pub recall: f64,
 }
 
@@ -83,17 +83,17 @@ pub enum UsedSearch {
         /// Cells that were searched for each point.
         probes: usize,
     },
-    /// None: the neighbours were given.
+    /// None: the neighbors were given.
     Given,
 }
 
-/// How the neighbours were found, and how many of the true ones.
+/// How the neighbors were found, and how many of the true ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub struct SearchInfo {
     /// The search.
     pub used: UsedSearch,
-    /// Share of the true neighbours that were found: 1 for an exact search, otherwise measured on a sample that the search
+    /// Share of the true neighbors that were found: 1 for an exact search, otherwise measured on a sample that the search
     /// was not tuned on.
     pub recall: f64,
     /// Points of that sample; 0 for an exact search.

@@ -1,10 +1,10 @@
-//! Neighbours of sparse points: a block of queries at a time goes through the columns that it has, and adds up its
+//! Neighbors of sparse points: a block of queries at a time goes through the columns that it has, and adds up its
 //! products with every point that has them, too.
 //!
 //! The sums are those of [`SparsePoints::dot`], bit by bit: the same terms in the same order. So a search finds the
 //! distances of the definition without computing them again; only close pairs, for which the definition takes
 //! differences instead, are looked at once more. Points without a common column have products of 0, and of those only the
-//! ones with the smallest norms can be neighbours: they are found in a list, without looking at the others.
+//! ones with the smallest norms can be neighbors: they are found in a list, without looking at the others.
 
 use rayon::prelude::*;
 
@@ -24,7 +24,7 @@ const LANES: usize = 8;
 const TILE: usize = 1 << 12;
 /// Candidates that share a mark "was added to".
 const CHUNK: usize = 64;
-/// Queries of a piece of work.
+/// Queries of a chunk of work.
 const QUERIES: usize = 8 * LANES;
 
 /// Sparse points ready for their metric (unit rows for the cosine distance).
@@ -343,7 +343,7 @@ fn is_within(norm: f64, dot: f64, limit: f64) -> bool {
 }
 
 vectorized! {
-    /// The first place from `start` on at which a query may have a neighbour.
+    /// The first place from `start` on at which a query may have a neighbor.
     fn next_within<'a>(
         sums: &'a [[f64; LANES]],
         norms: &'a [f64],
@@ -446,9 +446,9 @@ mod tests {
             prop_assert_eq!(parts(&found), by_definition(&space, k));
         }
 
-        /// Without ties the dense search finds the same neighbours, at the same distances but for rounding.
+        /// Without ties the dense search finds the same neighbors, at the same distances but for rounding.
         #[test]
-        fn dense_points_have_the_same_neighbours(
+        fn dense_points_have_the_same_neighbors(
             d in 7usize..60, share in 0.0f64..0.9, seed in any::<u64>(), metric in any_metric(),
         ) {
             let mut draws = Stream::new(seed, Stage::Generator).at(0, 0);
@@ -507,7 +507,7 @@ mod tests {
         }
     }
 
-    /// Several tiles, blocks and pieces of work, most chunks untouched.
+    /// Several tiles, blocks and chunks of work, most chunks untouched.
     #[test]
     fn many_points_with_rare_columns() {
         let (n, k) = (2 * TILE + 77, 4);

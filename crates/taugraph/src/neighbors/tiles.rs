@@ -1,4 +1,4 @@
-//! Neighbours in many columns: single precision filters, double precision decides.
+//! Neighbors in many columns: f32_points precision filters, double precision decides.
 //!
 //! Rounding can misplace a pair by at most c·(|x| + |y|)². A search keeps a few more candidates than asked for, computes
 //! their distances exactly, and accepts the result only if that bound proves that nothing outside the kept ones can belong
@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
+use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, Sink, interleave};
 use super::scan::write_row;
-use super::single::SinglePoints;
 use super::tree::square_bound;
 use crate::distance::Metric;
 use crate::error::Result;
@@ -20,12 +20,12 @@ pub(super) const QUERIES: usize = 256;
 /// Panels that all queries of a block meet before the next ones are fetched: what the second cache holds of 50 columns.
 pub(super) const TILE: usize = 64;
 
-/// Points whose neighbours are sought.
+/// Points whose neighbors are sought.
 #[derive(Clone, Copy)]
 pub(super) struct Queries<'a> {
     /// In the frame of the known points.
-    pub single: &'a SinglePoints<'a>,
-    /// Whether they are the known points themselves: none is its own neighbour then.
+    pub f32_points: &'a F32Points<'a>,
+    /// Whether they are the known points themselves: none is its own neighbor then.
     pub are_known: bool,
 }
 
@@ -36,9 +36,9 @@ impl Queries<'_> {
     }
 
     /// The best of all known points for one query, in double precision.
-    pub fn scan(&self, row: u32, known: &SinglePoints<'_>, metric: Metric, best: &mut Best<f64>) {
+    pub fn scan(&self, row: u32, known: &F32Points<'_>, metric: Metric, best: &mut Best<f64>) {
         best.clear();
-        let (point, excluded) = (self.single.exact_row(row as usize), self.excluded(row));
+        let (point, excluded) = (self.f32_points.exact_row(row as usize), self.excluded(row));
         for id in (0..known.len() as u32).filter(|&id| id != excluded) {
             best.offer(metric.distance(point, known.exact_row(id as usize)), id);
         }
@@ -71,7 +71,7 @@ impl Sink for Lists<'_> {
 pub(super) fn nearest(
     queries: Queries<'_>,
     rows: &[u32],
-    known: &SinglePoints<'_>,
+    known: &F32Points<'_>,
     panels: &Panels,
     metric: Metric,
     k: usize,
@@ -85,7 +85,7 @@ pub(super) fn nearest(
         run.check()?;
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept)).collect();
         let places: Vec<u32> = (0..rows.len() as u32).collect();
-        let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| group(queries.single, rows)).collect();
+        let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| group(queries.f32_points, rows)).collect();
         for first in (0..panels.len()).step_by(TILE) {
             let tile = first..(first + TILE).min(panels.len());
             for ((group, places), rows) in groups.iter().zip(places.chunks(GROUP)).zip(rows.chunks(GROUP)) {
@@ -97,7 +97,7 @@ pub(super) fn nearest(
         let mut best = Best::new(k);
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
             best.clear();
-            let row = queries.single.exact_row(query as usize);
+            let row = queries.f32_points.exact_row(query as usize);
             let listed = closest.finish();
             for &(_, id) in listed {
                 best.offer(metric.distance(row, known.exact_row(id as usize)), id);
@@ -105,7 +105,7 @@ pub(super) fn nearest(
             let complete = listed.len() == n_candidates;
             let farthest = best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound));
             // Every candidate that is not listed scores at least the bound.
-            let proven = f64::from(closest.bound()) > queries.single.limit(query as usize, farthest);
+            let proven = f64::from(closest.bound()) > queries.f32_points.limit(query as usize, farthest);
             if !(complete || proven) {
                 queries.scan(query, known, metric, &mut best);
             }
@@ -118,9 +118,9 @@ pub(super) fn nearest(
 }
 
 /// A group of queries for the kernel.
-pub(super) fn group(single: &SinglePoints<'_>, rows: &[u32]) -> Vec<f32> {
+pub(super) fn group(f32_points: &F32Points<'_>, rows: &[u32]) -> Vec<f32> {
     let mut group = Vec::new();
-    interleave(rows.iter().map(|&row| single.row(row as usize)), single.n_columns(), &mut group);
+    interleave(rows.iter().map(|&row| f32_points.row(row as usize)), f32_points.n_columns(), &mut group);
     group
 }
 

@@ -1,4 +1,4 @@
-//! Neighbours in few columns: a k-d tree with boxes.
+//! Neighbors in few columns: a k-d tree with boxes.
 //!
 //! A subtree is skipped only when the distance to its box is *greater* than the worst kept distance, so equal
 //! distances are still seen and go to the lower index. The bound is computed with the same sum as the distance
@@ -23,7 +23,7 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     /// Lower corner and upper corner of each node, one after the other.
     boxes: Vec<f64>,
-    /// Points in leaf order: neighbouring queries walk the same nodes.
+    /// Points in leaf order: neighboring queries walk the same nodes.
     pub order: Vec<u32>,
     coordinates: Vec<f64>,
     n_columns: usize,

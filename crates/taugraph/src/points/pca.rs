@@ -155,7 +155,7 @@ fn random_subspace(table: MatRef<'_, f64>, n_components: usize, run: &Run<'_>) -
 mod tests {
     use super::*;
 
-    /// Points whose columns have variances 1, 1/4, 1/16, … after a rotation by neighbours.
+    /// Points whose columns have variances 1, 1/4, 1/16, … after a rotation by neighbors.
     fn decaying(n: usize, d: usize) -> Points {
         let stream = Stream::new(3, Stage::Generator);
         let values = (0..n).flat_map(|i| {

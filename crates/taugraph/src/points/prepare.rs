@@ -10,7 +10,7 @@ use crate::progress::Run;
 
 /// Columns looked at together: a table on disk is read once for each lot.
 const LOT: usize = 64;
-/// Rows of a piece of parallel work.
+/// Rows of a chunk of parallel work.
 const ROWS: usize = 1024;
 
 /// How each column is brought to a common scale.
@@ -236,7 +236,7 @@ fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<
 }
 
 /// What the preparation of `n` rows holds beside the raw table: some columns, the scaled copy, and for principal components a
-/// centred copy, the rotated points and the eigenproblem of the smaller side. With a scratch only the scaled copy is there.
+/// centered copy, the rotated points and the eigenproblem of the smaller side. With a scratch only the scaled copy is there.
 pub fn memory_estimate(
     n: usize,
     n_columns: usize,

@@ -213,7 +213,8 @@ fn check_rows(n_columns: usize, offsets: &[u64], columns: &[u32], values: &[f64]
 /// components.
 pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Result<SparsePoints> {
     if let Some(components) = params.pca {
-        let rule = "principal components need centred columns, which are not sparse any more; leave them out";
+        let rule =
+            "principal components need centered columns, which are not sparse any more; leave them out";
         return Err(Error::Parameter { name: "pca", value: components.to_string(), rule });
     }
     let keeps_zeros = matches!(params.standardize, Standardize::None | Standardize::MaxAbs);

@@ -53,7 +53,7 @@ fn green(graph: &SparseGraph, components: &Components, run: &Run<'_>) -> Result<
     for nodes in components.nodes() {
         run.check()?;
         let size = nodes.len();
-        let place = |node: u32| nodes.binary_search(&node).expect("neighbours share a component");
+        let place = |node: u32| nodes.binary_search(&node).expect("neighbors share a component");
         let mut laplacian = vec![0.0; size * size];
         for (i, &node) in nodes.iter().enumerate() {
             laplacian[i * size + i] = degrees[node as usize];

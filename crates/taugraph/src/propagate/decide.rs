@@ -1,7 +1,7 @@
 //! From scores to labels: class masses, probabilities, margins, class sizes.
 
 use super::Priors;
-use super::examples::Examples;
+use super::examples::LabeledNodes;
 use crate::error::{Error, Result, require};
 
 /// Steps by which class weights approach given sizes.
@@ -20,7 +20,7 @@ pub(super) enum Scale {
 pub(super) fn probabilities(
     scores: &[f64],
     scale: Scale,
-    examples: &Examples,
+    examples: &LabeledNodes,
     reached: &[bool],
     priors: &Priors,
 ) -> Result<Vec<f64>> {
@@ -58,8 +58,14 @@ fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Ve
     Ok(shares.iter().map(|share| share / sum).collect())
 }
 
-/// Each class's scores at the unlabelled nodes are brought to the sum that its prior gives it.
-fn by_mass(scores: &[f64], width: usize, priors: &[f64], examples: &Examples, reached: &[bool]) -> Vec<f64> {
+/// Each class's scores at the unlabeled nodes are brought to the sum that its prior gives it.
+fn by_mass(
+    scores: &[f64],
+    width: usize,
+    priors: &[f64],
+    examples: &LabeledNodes,
+    reached: &[bool],
+) -> Vec<f64> {
     let mut masses = vec![0.0; width];
     for (node, row) in scores.chunks_exact(width).enumerate() {
         if reached[node] && examples.get(node).is_none() {
@@ -67,7 +73,7 @@ fn by_mass(scores: &[f64], width: usize, priors: &[f64], examples: &Examples, re
             masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
         }
     }
-    // A class that has no unlabelled node within reach has nothing to be brought to.
+    // A class that has no unlabeled node within reach has nothing to be brought to.
     let weight =
         |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { priors[class] };
     let weights: Vec<f64> = (0..width).map(weight).collect();

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::all_pairs::harmonic_scores;
-use super::{Examples, PropagateParams, Propagator, WalkInfo, without_weak_edges};
+use super::{LabeledNodes, PropagateParams, Propagator, WalkInfo, without_weak_edges};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -85,7 +85,7 @@ pub fn evaluate(
         return Err(Error::FewClasses { n_classes });
     }
     if let Some(class) = rows_of_class.iter().position(Vec::is_empty) {
-        return Err(Error::NoExample { class });
+        return Err(Error::UnlabeledClass { class });
     }
     let majority = rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64;
     let mut found = Evaluation { accuracies: Vec::new(), balanced: Vec::new(), majority, walk: None };
@@ -121,7 +121,7 @@ pub fn evaluate(
             given[node_of_row[row as usize] as usize] = Some(class as u32);
         }
         let spread =
-            propagator.labels(&Examples::new(given, n_classes)?, rayon::current_num_threads(), run)?;
+            propagator.labels(&LabeledNodes::new(given, n_classes)?, rayon::current_num_threads(), run)?;
         let mut score = Score::default();
         for (row, &label) in labels.iter().enumerate() {
             let is_right = spread.labels[node_of_row[row] as usize] == Some(label);

@@ -6,20 +6,20 @@ use crate::points::Duplicates;
 
 /// The class of some nodes, or of all: at least two classes, each with an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examples {
+pub struct LabeledNodes {
     of_nodes: Vec<Option<u32>>,
     n_classes: usize,
     labeled: Vec<u32>,
 }
 
-impl Examples {
+impl LabeledNodes {
     /// Checks labels of some of the nodes.
     pub fn new(of_nodes: Vec<Option<u32>>, n_classes: usize) -> Result<Self> {
         let labeled: Vec<u32> =
             (0..of_nodes.len() as u32).filter(|&i| of_nodes[i as usize].is_some()).collect();
         let mut sizes = vec![0usize; n_classes];
         for &node in &labeled {
-            let label = of_nodes[node as usize].expect("it is labelled");
+            let label = of_nodes[node as usize].expect("it is labeled");
             match sizes.get_mut(label as usize) {
                 Some(size) => *size += 1,
                 None => return Err(Error::BadLabel { row: node as usize, label, n_classes }),
@@ -29,7 +29,7 @@ impl Examples {
             return Err(Error::FewClasses { n_classes });
         }
         if let Some(class) = sizes.iter().position(|&size| size == 0) {
-            return Err(Error::NoExample { class });
+            return Err(Error::UnlabeledClass { class });
         }
         Ok(Self { of_nodes, n_classes, labeled })
     }
@@ -66,7 +66,7 @@ impl Examples {
         Ok((examples, n_conflicts))
     }
 
-    /// Number of nodes, labelled or not.
+    /// Number of nodes, labeled or not.
     pub fn n_nodes(&self) -> usize {
         self.of_nodes.len()
     }
@@ -81,14 +81,14 @@ impl Examples {
         self.of_nodes[node]
     }
 
-    /// The labelled nodes, ascending.
+    /// The labeled nodes, ascending.
     pub fn nodes(&self) -> &[u32] {
         &self.labeled
     }
 
-    /// The labelled nodes with their classes, ascending.
+    /// The labeled nodes with their classes, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.labeled.iter().map(|&node| (node, self.of_nodes[node as usize].expect("it is labelled")))
+        self.labeled.iter().map(|&node| (node, self.of_nodes[node as usize].expect("it is labeled")))
     }
 
     /// Whether each component has a label.
@@ -106,13 +106,13 @@ mod tests {
 
     #[test]
     fn rules_are_checked() {
-        let fine = Examples::new(vec![Some(1), None, Some(0)], 2).unwrap();
+        let fine = LabeledNodes::new(vec![Some(1), None, Some(0)], 2).unwrap();
         assert_eq!((fine.nodes(), fine.get(1)), (&[0, 2][..], None));
         assert_eq!(fine.iter().collect::<Vec<_>>(), [(0, 1), (2, 0)]);
         let error =
-            |labels: &[Option<u32>], n_classes| Examples::new(labels.to_vec(), n_classes).unwrap_err();
+            |labels: &[Option<u32>], n_classes| LabeledNodes::new(labels.to_vec(), n_classes).unwrap_err();
         assert_eq!(error(&[Some(0), None], 1), Error::FewClasses { n_classes: 1 });
-        assert_eq!(error(&[Some(0), None], 2), Error::NoExample { class: 1 });
+        assert_eq!(error(&[Some(0), None], 2), Error::UnlabeledClass { class: 1 });
         assert_eq!(error(&[Some(2), None], 2), Error::BadLabel { row: 0, label: 2, n_classes: 2 });
     }
 
@@ -122,10 +122,10 @@ mod tests {
         let duplicates = Duplicates::of_points(&points);
         // Nodes: 5 (rows 0, 2), 1 (rows 1, 3, 4), 2, 9.
         let rows = [Some(1), Some(0), Some(0), Some(1), Some(0), None, Some(1)];
-        let (examples, n_conflicts) = Examples::of_rows(&rows, 2, &duplicates).unwrap();
+        let (examples, n_conflicts) = LabeledNodes::of_rows(&rows, 2, &duplicates).unwrap();
         assert_eq!((examples.get(0), examples.get(1), examples.get(2)), (None, Some(0), None));
         assert_eq!((examples.get(3), n_conflicts), (Some(1), 2));
-        let short = Examples::of_rows(&rows[1..], 2, &duplicates).unwrap_err();
+        let short = LabeledNodes::of_rows(&rows[1..], 2, &duplicates).unwrap_err();
         assert_eq!(short, Error::Length { what: "labels", expected: 7, received: 6 });
     }
 }

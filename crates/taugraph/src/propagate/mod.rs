@@ -13,7 +13,7 @@ mod walk;
 pub use crate::linear::{SolveInfo, Solver};
 pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
-pub use examples::Examples;
+pub use examples::LabeledNodes;
 pub use rows::RowLabels;
 pub use walk::{WalkInfo, WalkTable};
 
@@ -39,14 +39,14 @@ const WEAK: f64 = 1e-10;
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum Rule {
-    /// Harmonic functions with class-mass normalisation.
+    /// Harmonic functions with class-mass normalization.
     #[default]
     Harmonic,
     /// Poisson learning.
     Poisson,
-    /// Local and global consistency with class-mass normalisation.
+    /// Local and global consistency with class-mass normalization.
     Consistency {
-        /// How much a node listens to its neighbours, below 1.
+        /// How much a node listens to its neighbors, below 1.
         alpha: f64,
     },
     /// The label with the largest K_jl/√K_ll.
@@ -69,11 +69,11 @@ pub enum Rule {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
-pub enum Hold {
+pub enum Clamping {
     /// They keep their labels.
     #[default]
     Hard,
-    /// They may be outvoted by their neighbours (harmonic functions only).
+    /// They may be outvoted by their neighbors (harmonic functions only).
     Soft {
         /// Strength of an example, in units of its node's degree.
         strength: f64,
@@ -102,10 +102,10 @@ pub struct PropagateParams {
     /// How labels spread.
     pub rule: Rule,
     /// Whether examples are certain.
-    pub hold: Hold,
+    pub clamping: Clamping,
     /// How likely the classes are before anything is known.
     pub priors: Priors,
-    /// Shares of the classes among the nodes to be labelled, if they are known and to be respected.
+    /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
     pub sizes: Option<Vec<f64>>,
     /// Precision of the linear systems.
     pub solver: Solver,
@@ -114,8 +114,11 @@ pub struct PropagateParams {
 impl PropagateParams {
     /// Harmonic functions with uniform priors, certain examples and no sizes.
     fn is_plain_harmonic(&self) -> bool {
-        let Self { rule, hold, priors, sizes, solver: _ } = self;
-        *rule == Rule::Harmonic && *hold == Hold::Hard && *priors == Priors::Uniform && sizes.is_none()
+        let Self { rule, clamping, priors, sizes, solver: _ } = self;
+        *rule == Rule::Harmonic
+            && *clamping == Clamping::Hard
+            && *priors == Priors::Uniform
+            && sizes.is_none()
     }
 
     fn check(&self) -> Result<()> {
@@ -131,7 +134,7 @@ impl PropagateParams {
         if let Rule::Consistency { alpha } = self.rule {
             require(alpha > 0.0 && alpha < 1.0, "alpha", alpha, "must be above 0 and below 1")?;
         }
-        if let Hold::Soft { strength } = self.hold {
+        if let Clamping::Soft { strength } = self.clamping {
             let fine = strength > 0.0 && strength.is_finite();
             require(fine, "strength", strength, "must be finite and above 0")?;
             let rule = "needs harmonic functions: the other rules keep examples as they are, or never did";
@@ -170,7 +173,7 @@ impl Propagation {
 /// Labels every node that an example reaches.
 pub fn propagate(
     graph: &SparseGraph,
-    examples: &Examples,
+    examples: &LabeledNodes,
     params: &PropagateParams,
     run: &Run<'_>,
 ) -> Result<Propagation> {
@@ -237,13 +240,18 @@ impl<'a> Propagator<'a> {
     }
 
     /// Labels every node that an example reaches.
-    pub fn propagate(&self, examples: &Examples, run: &Run<'_>) -> Result<Propagation> {
+    pub fn propagate(&self, examples: &LabeledNodes, run: &Run<'_>) -> Result<Propagation> {
         run.stage("propagate", None)?;
         self.labels(examples, 1, run)
     }
 
     /// The same as part of another stage, one of so many at a time.
-    pub(crate) fn labels(&self, examples: &Examples, at_a_time: usize, run: &Run<'_>) -> Result<Propagation> {
+    pub(crate) fn labels(
+        &self,
+        examples: &LabeledNodes,
+        at_a_time: usize,
+        run: &Run<'_>,
+    ) -> Result<Propagation> {
         let params = self.params;
         let (n, width) = (self.graph.n_nodes(), examples.n_classes());
         if examples.n_nodes() != n {
@@ -268,7 +276,7 @@ impl<'a> Propagator<'a> {
             });
         }
         let mut probabilities = probabilities(&scores.values, scale, examples, &reached, &params.priors)?;
-        let is_held = |node: usize| params.hold == Hold::Hard && examples.get(node).is_some();
+        let is_held = |node: usize| params.clamping == Clamping::Hard && examples.get(node).is_some();
         if let Some(shares) = &params.sizes {
             let free: Vec<bool> = (0..n).map(|node| reached[node] && !is_held(node)).collect();
             to_sizes(&mut probabilities, width, &free, shares)?;
@@ -298,14 +306,14 @@ impl<'a> Propagator<'a> {
             Rule::Poisson => (problem.poisson()?, Scale::Difference),
             Rule::KernelCosine => (problem.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
             Rule::NearestInKernel => (problem.by_kernel(|k, own| 2.0 * k - own)?, Scale::Difference),
-            Rule::Harmonic => (problem.harmonic(self.params.hold)?, Scale::Mass),
+            Rule::Harmonic => (problem.harmonic(self.params.clamping)?, Scale::Mass),
             Rule::GreedyWalk { .. } => unreachable!("walks need no systems"),
         })
     }
 
     /// The hierarchy; for each right-hand side eight vectors of the iteration and its levels, scores and probabilities; and the
     /// weights of the levels.
-    fn refuse_without_memory(&self, examples: &Examples, at_a_time: usize, run: &Run<'_>) -> Result<()> {
+    fn refuse_without_memory(&self, examples: &LabeledNodes, at_a_time: usize, run: &Run<'_>) -> Result<()> {
         let by_kernel = matches!(self.params.rule, Rule::KernelCosine | Rule::NearestInKernel);
         let width = if by_kernel { examples.nodes().len() } else { examples.n_classes() } as u64;
         let n_nodes = self.graph.n_nodes();

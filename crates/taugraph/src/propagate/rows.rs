@@ -1,6 +1,6 @@
 //! What every row got, from what its node got.
 
-use super::{Hold, Propagation};
+use super::{Clamping, Propagation};
 use crate::points::Duplicates;
 
 /// Labels of rows, copies included.
@@ -20,7 +20,7 @@ impl Propagation {
     ///
     /// # Panics
     /// If the lengths differ from those of the propagation.
-    pub fn of_rows(&self, given: &[Option<u32>], duplicates: &Duplicates, hold: Hold) -> RowLabels {
+    pub fn of_rows(&self, given: &[Option<u32>], duplicates: &Duplicates, clamping: Clamping) -> RowLabels {
         let width = self.probabilities.len() / self.labels.len();
         let mut rows = RowLabels {
             labels: duplicates.restore(&self.labels),
@@ -32,7 +32,7 @@ impl Propagation {
             let of_node = node as usize * width..(node as usize + 1) * width;
             rows.probabilities.extend_from_slice(&self.probabilities[of_node]);
         }
-        if hold == Hold::Hard {
+        if clamping == Clamping::Hard {
             for (row, class) in given.iter().enumerate() {
                 let Some(class) = *class else { continue };
                 (rows.labels[row], rows.margins[row]) = (Some(class), 1.0);

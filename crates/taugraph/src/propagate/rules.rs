@@ -1,7 +1,7 @@
 //! The rules that need only a few linear systems on the graph: scores of every class at every node.
 
-use super::examples::Examples;
-use super::{Hold, Propagator, SolveInfo};
+use super::examples::LabeledNodes;
+use super::{Clamping, Propagator, SolveInfo};
 use crate::error::Result;
 use crate::linear::{Ground, Hierarchy, solve};
 use crate::progress::Run;
@@ -16,7 +16,7 @@ pub(super) struct Scores {
 pub(super) struct Problem<'a> {
     pub of: &'a Propagator<'a>,
     pub hierarchy: &'a Hierarchy,
-    pub examples: &'a Examples,
+    pub examples: &'a LabeledNodes,
     /// Whether a label reaches a node.
     pub reached: &'a [bool],
     pub run: &'a Run<'a>,
@@ -32,24 +32,24 @@ impl Problem<'_> {
         Ok(Scores { values, info })
     }
 
-    /// Harmonic functions (Zhu, Ghahramani, Lafferty 2003): every unlabelled node has the weighted mean of its
-    /// neighbours. Held softly, labelled nodes are tied to their labels by springs of `strength` times their degree.
-    pub fn harmonic(&self, hold: Hold) -> Result<Scores> {
+    /// Harmonic functions (Zhu, Ghahramani, Lafferty 2003): every unlabeled node has the weighted mean of its
+    /// neighbors. Held softly, labeled nodes are tied to their labels by springs of `strength` times their degree.
+    pub fn harmonic(&self, clamping: Clamping) -> Result<Scores> {
         let (n, width) = (self.n(), self.examples.n_classes());
         let mut held: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let mut extra = vec![0.0; n];
         let mut right = vec![0.0; n * width];
         for (node, class) in self.examples.iter() {
             let (node, class) = (node as usize, class as usize);
-            match hold {
-                Hold::Hard => {
+            match clamping {
+                Clamping::Hard => {
                     held[node] = true;
                     for (neighbor, weight) in self.of.graph.row(node) {
                         right[neighbor as usize * width + class] += weight;
                     }
                 }
-                Hold::Soft { strength } => {
-                    // A node without neighbours has only its example.
+                Clamping::Soft { strength } => {
+                    // A node without neighbors has only its example.
                     let degree = if self.of.degrees[node] > 0.0 { self.of.degrees[node] } else { 1.0 };
                     extra[node] = strength * degree;
                     right[node * width + class] = extra[node];
@@ -57,7 +57,7 @@ impl Problem<'_> {
             }
         }
         let mut scores = self.solve(Ground::Some { held: &held, extra: &extra }, &right, width)?;
-        if hold == Hold::Hard {
+        if clamping == Clamping::Hard {
             let labeled = self.examples.iter();
             labeled.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
         }
@@ -113,14 +113,14 @@ impl Problem<'_> {
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
         }
-        // A node without neighbours has only its example.
+        // A node without neighbors has only its example.
         for (node, class) in self.examples.iter().filter(|(node, _)| degrees[*node as usize] == 0.0) {
             scores.values[node as usize * width + class as usize] = 1.0;
         }
         Ok(scores)
     }
 
-    /// Columns of K = L_sym† at the labelled nodes, node by node, in the order of [`Examples::nodes`].
+    /// Columns of K = L_sym† at the labeled nodes, node by node, in the order of [`LabeledNodes::nodes`].
     ///
     /// L_sym·k = e_l − P·e_l with P the projector on √d of each component; with k = D^½·g that is L·g = D^½·(e_l − P·e_l), and
     /// of the solutions the one with Σ √d·k = 0.
@@ -149,7 +149,7 @@ impl Problem<'_> {
         Ok(scores)
     }
 
-    /// For each class the best of its labelled nodes, measured by `closeness(K_jl, K_ll)`. Across components there is no
+    /// For each class the best of its labeled nodes, measured by `closeness(K_jl, K_ll)`. Across components there is no
     /// closeness: the pseudo-inverse would call it 0.
     pub fn by_kernel(&self, closeness: impl Fn(f64, f64) -> f64) -> Result<Scores> {
         let columns = self.kernel_columns()?;

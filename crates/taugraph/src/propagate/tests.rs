@@ -28,12 +28,12 @@ fn random_graph(sizes: &[usize], seed: u64) -> SparseGraph {
 }
 
 /// `n_classes` classes, `each` examples of each, at random nodes.
-fn random_examples(n: usize, n_classes: usize, each: usize, draws: &mut Draws) -> Examples {
+fn random_labeled(n: usize, n_classes: usize, each: usize, draws: &mut Draws) -> LabeledNodes {
     let mut labels = vec![None; n];
     for (place, &node) in draws.permutation(n).iter().take(n_classes * each).enumerate() {
         labels[node as usize] = Some((place % n_classes) as u32);
     }
-    Examples::new(labels, n_classes).unwrap()
+    LabeledNodes::new(labels, n_classes).unwrap()
 }
 
 const EXACT: Solver = Solver { tolerance: 1e-13, max_iterations: 10_000 };
@@ -41,7 +41,7 @@ const EXACT: Solver = Solver { tolerance: 1e-13, max_iterations: 10_000 };
 /// Runs `rule` as [`propagate`] would and gives its scores.
 fn scores(
     graph: &SparseGraph,
-    examples: &Examples,
+    examples: &LabeledNodes,
     rule: impl Fn(&Problem<'_>) -> Result<Scores>,
 ) -> (Vec<f64>, SolveInfo, Components) {
     let params = PropagateParams { solver: EXACT, ..PropagateParams::default() };
@@ -86,7 +86,7 @@ fn dense_weights(graph: &SparseGraph) -> Vec<Vec<f64>> {
 fn harmonic_functions_equal_their_closed_form() {
     for seed in 0..5 {
         let graph = random_graph(&[25], seed);
-        let examples = random_examples(25, 3, 2, &mut Stream::new(seed, Stage::Noise).at(0, 0));
+        let examples = random_labeled(25, 3, 2, &mut Stream::new(seed, Stage::Noise).at(0, 0));
         let (w, degrees) = (dense_weights(&graph), graph.degrees());
         let free: Vec<usize> = (0..25).filter(|&i| examples.get(i).is_none()).collect();
         let laplacian = |i: usize, j: usize| if i == j { degrees[i] } else { -w[i][j] };
@@ -100,7 +100,7 @@ fn harmonic_functions_equal_their_closed_form() {
             })
             .collect();
         let expected = dense_solve(a, right);
-        let (found, info, _) = scores(&graph, &examples, |problem| problem.harmonic(Hold::Hard));
+        let (found, info, _) = scores(&graph, &examples, |problem| problem.harmonic(Clamping::Hard));
         assert!(info.iterations > 0 && info.residual <= 1e-13);
         for (row, &i) in expected.iter().zip(&free) {
             for class in 0..3 {
@@ -116,7 +116,7 @@ fn harmonic_functions_equal_their_closed_form() {
         });
         let expected = dense_solve(a.collect(), right.collect());
         let (found, _, _) =
-            scores(&graph, &examples, |problem| problem.harmonic(Hold::Soft { strength: 2.0 }));
+            scores(&graph, &examples, |problem| problem.harmonic(Clamping::Soft { strength: 2.0 }));
         for i in 0..25 {
             for class in 0..3 {
                 assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
@@ -128,10 +128,10 @@ fn harmonic_functions_equal_their_closed_form() {
 #[test]
 fn consistency_equals_its_closed_form() {
     let graph = random_graph(&[20, 7], 3);
-    let examples = random_examples(20, 2, 2, &mut Stream::new(3, Stage::Noise).at(0, 0));
+    let examples = random_labeled(20, 2, 2, &mut Stream::new(3, Stage::Noise).at(0, 0));
     let mut labels: Vec<Option<u32>> = (0..20).map(|i| examples.get(i)).collect();
     labels.resize(27, None);
-    let examples = Examples::new(labels, 2).unwrap();
+    let examples = LabeledNodes::new(labels, 2).unwrap();
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
     let s = |i: usize, j: usize| w[i][j] / (degrees[i] * degrees[j]).sqrt();
     let a = (0..27).map(|i| (0..27).map(|j| f64::from(u8::from(i == j)) - 0.9 * s(i, j)).collect());
@@ -148,7 +148,7 @@ fn consistency_equals_its_closed_form() {
 #[test]
 fn poisson_learning_equals_its_closed_form() {
     let graph = random_graph(&[30], 4);
-    let examples = random_examples(30, 3, 2, &mut Stream::new(4, Stage::Noise).at(0, 0));
+    let examples = random_labeled(30, 3, 2, &mut Stream::new(4, Stage::Noise).at(0, 0));
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
     // L + 1·1ᵀ solves the system in the complement of the constants.
     let a = (0..30).map(|i| (0..30).map(|j| 1.0 + if i == j { degrees[i] } else { -w[i][j] }).collect());
@@ -174,7 +174,7 @@ fn poisson_learning_equals_its_closed_form() {
 #[test]
 fn kernel_columns_are_those_of_the_pseudo_inverse() {
     let graph = random_graph(&[18, 9], 5);
-    let examples = random_examples(27, 2, 3, &mut Stream::new(5, Stage::Noise).at(0, 0));
+    let examples = random_labeled(27, 2, 3, &mut Stream::new(5, Stage::Noise).at(0, 0));
     let (found, _, components) = scores(&graph, &examples, |problem| problem.kernel_columns());
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
     let m = examples.nodes().len();
@@ -201,7 +201,7 @@ fn kernel_columns_are_those_of_the_pseudo_inverse() {
 }
 
 /// Algorithm 2 as METHOD words it, with all of S at hand.
-fn naive_walk(s: &[Vec<f64>], examples: &Examples, max_walk: usize) -> Vec<Vec<f64>> {
+fn naive_walk(s: &[Vec<f64>], examples: &LabeledNodes, max_walk: usize) -> Vec<Vec<f64>> {
     let n = s.len();
     (0..n)
         .map(|j| {
@@ -236,12 +236,8 @@ fn the_walk_equals_the_naive_one() {
         let s: Vec<Vec<f64>> =
             (0..n).map(|i| (0..n).map(|j| table.kernel_distance(i, j)).collect()).collect();
         for draw in 0..10 {
-            let examples = random_examples(
-                n,
-                2,
-                1 + draw as usize % 3,
-                &mut Stream::new(seed, Stage::Noise).at(draw, 0),
-            );
+            let examples =
+                random_labeled(n, 2, 1 + draw as usize % 3, &mut Stream::new(seed, Stage::Noise).at(draw, 0));
             let expected = naive_walk(&s, &examples, 5);
             let found = table.scores(&examples).values;
             for i in 0..n {
@@ -258,7 +254,7 @@ fn the_walk_equals_the_naive_one() {
 #[test]
 fn the_walk_measures_in_the_kernel() {
     let graph = random_graph(&[16], 6);
-    let examples = random_examples(16, 2, 2, &mut Stream::new(6, Stage::Noise).at(0, 0));
+    let examples = random_labeled(16, 2, 2, &mut Stream::new(6, Stage::Noise).at(0, 0));
     let (k, _, _) = scores(&graph, &examples, |problem| problem.kernel_columns());
     let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
     let nodes = examples.nodes();

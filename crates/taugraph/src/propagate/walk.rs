@@ -3,12 +3,12 @@
 //! K = L_sym† and S_ij = K_ii + K_jj − 2·K_ij = |z_i − z_j|² with z_i the entries of the eigenvectors at i, each divided
 //! by the root of its eigenvalue. Across components S is infinite: taken literally the pseudo-inverse would give a small
 //! distance there. From node j, up to `max_walk` times: every label is as close as the walk ever came to it; the walk moves
-//! to the nearest node not yet visited and ends where that is labelled. Where it moves does not depend on the labels, so
+//! to the nearest node not yet visited and ends where that is labeled. Where it moves does not depend on the labels, so
 //! one table of walks serves every set of labels.
 
 use rayon::prelude::*;
 
-use super::examples::Examples;
+use super::examples::LabeledNodes;
 use super::rules::Scores;
 use crate::distance::Metric;
 use crate::error::{Result, require};
@@ -132,14 +132,14 @@ impl WalkTable {
     }
 
     /// For each node and class minus the least distance from the walk to a label of the class.
-    pub(super) fn scores(&self, examples: &Examples) -> Scores {
+    pub(super) fn scores(&self, examples: &LabeledNodes) -> Scores {
         let (n, width) = (self.components.of_nodes().len(), examples.n_classes());
         let of_nodes = self.components.of_nodes();
         let mut values = vec![f64::NEG_INFINITY; n * width];
         for (node, row) in values.chunks_exact_mut(width).enumerate() {
             let walk = &self.walks[node * self.max_walk..(node + 1) * self.max_walk];
             for (step, &place) in walk.iter().enumerate() {
-                // The walk ends before a labelled node; the one that it starts from does not count.
+                // The walk ends before a labeled node; the one that it starts from does not count.
                 if place == END || (step > 0 && examples.get(place as usize).is_some()) {
                     break;
                 }

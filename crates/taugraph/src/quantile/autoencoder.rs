@@ -1,6 +1,6 @@
 //! The paper's estimator: for each τ an auto-encoder of the rows of W, trained with a quantile loss.
 //!
-//! ŵ = φ(Ψ φ(Ψᵀ w + b) + c) for a row w of W, Ψ of P columns (rank), minimising ρ_τ(w − ŵ) over all rows
+//! ŵ = φ(Ψ φ(Ψᵀ w + b) + c) for a row w of W, Ψ of P columns (rank), minimizing ρ_τ(w − ŵ) over all rows
 //! (Section "Non-linear Spectral Decomposition using Auto-Encoders"). With the identity as activation this is the
 //! paper's linear decomposition L·Rᵀ, with L = Ψ and Rᵀ = Ψᵀ W.
 //!

@@ -17,7 +17,7 @@ use crate::random::{Draws, Stage, Stream};
 /// Most sweeps over the nodes of one level; a handful is usual.
 const SWEEPS: usize = 50;
 /// A node moves only for more than this share of the total weight: less is rounding.
-const LEAST_GAIN: f64 = 1e-12;
+const MIN_GAIN: f64 = 1e-12;
 
 /// Parameters of the communities.
 #[derive(Debug, Clone, PartialEq)]
@@ -191,7 +191,7 @@ impl Sums {
     }
 }
 
-/// Moves nodes to the neighbouring community of the largest gain until none gains, then does the same with the communities.
+/// Moves nodes to the neighboring community of the largest gain until none gains, then does the same with the communities.
 fn louvain(graph: &SparseGraph, resolution: f64, draws: &mut Draws, run: &Run<'_>) -> Result<Vec<u32>> {
     let mut of_nodes: Vec<u32> = (0..graph.n_nodes() as u32).collect();
     let mut level = Level::of(graph);
@@ -232,7 +232,7 @@ fn move_nodes(level: &Level, resolution: f64, draws: &mut Draws, run: &Run<'_>) 
             let (mut best, mut best_gain) = (own, gain(&found[0]));
             for candidate in &found[1..] {
                 let of_candidate = gain(candidate);
-                if of_candidate > best_gain + LEAST_GAIN * total {
+                if of_candidate > best_gain + MIN_GAIN * total {
                     (best, best_gain) = (candidate.0, of_candidate);
                 }
             }

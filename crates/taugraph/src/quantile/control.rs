@@ -41,9 +41,9 @@ impl ConditionalQuantiles for Identity {
 /// Every candidate edge is certain: p = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Certain;
+pub struct Constant;
 
-impl ConditionalQuantiles for Certain {
+impl ConditionalQuantiles for Constant {
     fn check(&self) -> Result<()> {
         Ok(())
     }

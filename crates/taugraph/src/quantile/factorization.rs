@@ -1,6 +1,6 @@
-//! Fast linear model: symmetric rank-P factorisation Ŵ_τ = Q B Qᵀ by majorise–minimise.
+//! Fast linear model: symmetric rank-P factorization Ŵ_τ = Q B Qᵀ by majorize–minimize.
 //!
-//! Since κ·ρ′_τ(r) = clip(r, −τκ, (1−τ)κ), the quantile Huber loss at Y is majorised by ‖M − X‖²/(2κ) with
+//! Since κ·ρ′_τ(r) = clip(r, −τκ, (1−τ)κ), the quantile Huber loss at Y is majorized by ‖M − X‖²/(2κ) with
 //! M = Y + clip(W − Y, −τκ, (1−τ)κ), whose best rank-P approximation X follows from one step of subspace
 //! iteration: Q ← orth(M Q), B = QᵀMQ. A Nesterov step extrapolates between iterates and is restarted when the
 //! loss rises; each τ starts from the solution of the one before.
@@ -23,7 +23,7 @@ use crate::error::{Result, require};
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
-/// Parameters of the factorisation.
+/// Parameters of the factorization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Factorization {
@@ -31,7 +31,7 @@ pub struct Factorization {
     pub rank: usize,
     /// Half-width κ of the smoothing; 0.005 to 0.2 makes no difference.
     pub kappa: f64,
-    /// Stop once the factorisation changes by less than this share.
+    /// Stop once the factorization changes by less than this share.
     pub tolerance: f64,
     /// Most iterations for each τ.
     pub max_iterations: usize,
@@ -78,7 +78,7 @@ impl ConditionalQuantiles for Factorization {
     ) -> Result<Quantiles> {
         let edges = similarities.edges();
         let n = edges.n_nodes();
-        run.stage("quantile factorisation", Some((taus.len() * self.max_iterations) as u64))?;
+        run.stage("quantile factorization", Some((taus.len() * self.max_iterations) as u64))?;
         let rank = self.rank.min(n.saturating_sub(1)).max(1);
         let matrix = AffinityMatrix::new(similarities)?;
         let (u, values) = matrix.leading_eigenvectors(rank, run)?;

@@ -2,7 +2,7 @@
 //!
 //! For a residual r = w − ŵ the check loss is q_τ(r) = (−τ + 1[r ≥ 0])·r (eq. quant_loss): a positive residual
 //! (ŵ too low) weighs 1 − τ, a negative one weighs τ. The usual pinball loss weighs them the other way round:
-//! q_τ(r) = pinball_{1−τ}(r). So the minimiser of the paper's loss is the usual (1 − τ)-quantile, and a high τ
+//! q_τ(r) = pinball_{1−τ}(r). So the minimizer of the paper's loss is the usual (1 − τ)-quantile, and a high τ
 //! underestimates.
 //!
 //! The quantile Huber loss ρ_τ (eq. quantileHuber) replaces the kink by a parabola on [−κτ, κ(1−τ)]; its

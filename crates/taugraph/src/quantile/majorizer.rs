@@ -1,12 +1,12 @@
-//! The loss at Y, and the matrix M whose best approximation of low rank is the factorisation's next iterate.
+//! The loss at Y, and the matrix M whose best approximation of low rank is the factorization's next iterate.
 //!
-//! M = Y + clip(W − Y, −τκ, (1−τ)κ), since the quantile Huber loss of a residual r is majorised by a parabola of curvature 1/κ
+//! M = Y + clip(W − Y, −τκ, (1−τ)κ), since the quantile Huber loss of a residual r is majorized by a parabola of curvature 1/κ
 //! whose minimum lies at clip(r). Over all pairs M is made a few rows at a time.
 //!
 //! Over a sample, the candidates, the diagonal and the sampled non-edges have this loss, too. The other non-edges have y²/(2κ) in
 //! its place, which is the same for −(1−τ)κ ≤ y ≤ τκ (where nearly all of them are) and more beyond: the sampled loss bounds the dense
 //! one from above, and the larger the sample, the closer. Their sum is ‖Y‖²/(2κ) less what the sampled pairs have in it, so no pair
-//! is left out and none is visited; and as the parabola is its own majoriser, M is 0 there, a sparse matrix.
+//! is left out and none is visited; and as the parabola is its own majorizer, M is 0 there, a sparse matrix.
 
 use faer::Accum;
 use rayon::prelude::*;

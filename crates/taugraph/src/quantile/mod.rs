@@ -2,15 +2,15 @@
 //!
 //! One interface for every estimator: similarities of the candidate edges in, [`Quantiles`] out. In the paper's
 //! convention a *higher* τ gives a *lower* reconstruction Ŵ_τ, so edges vanish as τ grows; an edge that
-//! persists up to a high τ is similar also to the neighbourhoods of its ends. [`loss`] has the details.
+//! persists up to a high τ is similar also to the neighborhoods of its ends. [`loss`] has the details.
 
 mod activation;
 mod autoencoder;
+mod checkpoint;
 mod community;
 mod control;
 mod crossing;
 mod factorization;
-mod keep;
 pub mod loss;
 mod low_rank;
 mod majorizer;
@@ -20,15 +20,15 @@ mod network;
 mod optimize;
 mod overlap;
 mod pairs;
+mod product;
 mod sampled_rows;
 mod sparse_pass;
-mod together;
 mod whole_rows;
 
 pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
 pub use community::Community;
-pub use control::{Certain, Identity};
+pub use control::{Constant, Identity};
 pub use crossing::{crossing_rate, rearrange};
 pub use factorization::Factorization;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
@@ -36,7 +36,7 @@ pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
 pub use overlap::Overlap;
 pub use pairs::TrainingPairs;
-pub use together::Together;
+pub use product::Product;
 
 use std::borrow::Cow;
 
@@ -104,22 +104,22 @@ impl Default for Taus {
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum Estimator {
-    /// Empirical quantiles over the neighbourhoods of the edge's ends; the default.
+    /// Empirical quantiles over the neighborhoods of the edge's ends; the default.
     Neighborhood(Neighborhood),
     /// The paper's networks.
     AutoEncoder(AutoEncoder),
-    /// Symmetric low-rank factorisation.
+    /// Symmetric low-rank factorization.
     Factorization(Factorization),
-    /// Shared neighbours of the edge's ends.
+    /// Shared neighbors of the edge's ends.
     Overlap(Overlap),
     /// Common communities of the edge's ends.
     Community(Community),
     /// Several of them: the product of their persistences.
-    Together(Together),
+    Product(Product),
     /// Control: Ŵ_τ = W at every τ.
     Identity(Identity),
     /// Control: every candidate persists at every τ.
-    Certain(Certain),
+    Constant(Constant),
 }
 
 impl Estimator {
@@ -131,9 +131,9 @@ impl Estimator {
             Estimator::Factorization(estimator) => estimator,
             Estimator::Overlap(estimator) => estimator,
             Estimator::Community(estimator) => estimator,
-            Estimator::Together(estimator) => estimator,
+            Estimator::Product(estimator) => estimator,
             Estimator::Identity(estimator) => estimator,
-            Estimator::Certain(estimator) => estimator,
+            Estimator::Constant(estimator) => estimator,
         }
     }
 }
@@ -154,7 +154,7 @@ pub trait ConditionalQuantiles {
     /// Whether the parameters are within their ranges.
     fn check(&self) -> Result<()>;
 
-    /// Neighbours that must be known of each point.
+    /// Neighbors that must be known of each point.
     fn n_neighbors(&self) -> usize {
         0
     }

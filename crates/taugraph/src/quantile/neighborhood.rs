@@ -1,7 +1,7 @@
-//! The default estimator: empirical conditional quantiles from the neighbourhoods of an edge's two ends.
+//! The default estimator: empirical conditional quantiles from the neighborhoods of an edge's two ends.
 //!
 //! For an edge ij pool the similarities of j to points like i, and of i to points like j:
-//! w_kj for k ∈ {i} ∪ N(i) and w_ki for k ∈ {j} ∪ N(j), with N the `pool` nearest neighbours: 2·(pool + 1) values.
+//! w_kj for k ∈ {i} ∪ N(i) and w_ki for k ∈ {j} ∪ N(j), with N the `pool` nearest neighbors: 2·(pool + 1) values.
 //! Ŵ_τ(ij) is their (1−τ)-quantile (the smallest value v with at least a share 1−τ of the pool at or below it).
 //! Hence Ŵ_τ > θ exactly when a share of more than τ of the pool lies above θ: the highest persistent τ is that
 //! share, found by counting. Nothing is trained and nothing is random; the cost is 2·(pool + 1) similarities for
@@ -49,11 +49,11 @@ pub enum KeepReconstructions {
     Yes,
 }
 
-/// Parameters of the neighbourhood estimator.
+/// Parameters of the neighborhood estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Neighborhood {
-    /// Neighbours of each end that enter the pool.
+    /// Neighbors of each end that enter the pool.
     pub pool: usize,
     /// How the pool becomes a persistence.
     pub statistic: PoolStatistic,
@@ -90,10 +90,10 @@ impl ConditionalQuantiles for Neighborhood {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let edges = similarities.edges();
-        let rule = "must be at most the neighbours known of each point";
+        let rule = "must be at most the neighbors known of each point";
         require(self.pool <= similarities.neighbors().k(), "pool", self.pool, rule)?;
-        run.stage("neighbourhood quantiles", Some(edges.n_nodes() as u64))?;
-        let order = similarities.neighbors().nearby_order();
+        run.stage("neighborhood quantiles", Some(edges.n_nodes() as u64))?;
+        let order = similarities.neighbors().locality_order();
         let persistence = self.persistences(similarities, &order, threshold, run);
         let reconstructions = match self.reconstructions {
             KeepReconstructions::Yes => Some(self.reconstructed(similarities, &order, taus, run)),
@@ -123,7 +123,7 @@ impl Neighborhood {
         order.par_chunks(NEARBY).for_each(|nearby| {
             let (mut like, mut half) = (Vec::new(), Vec::new());
             for &center in nearby {
-                if run.progress.cancelled() {
+                if run.progress.canceled() {
                     return;
                 }
                 like.clear();
@@ -156,7 +156,7 @@ impl Neighborhood {
         edges.for_each_row_in_order(order, &mut values, taus.len(), |i, numbers, row| {
             let mut pool = Vec::with_capacity(2 * (self.pool + 1));
             for (edge, out) in numbers.zip(row.chunks_exact_mut(taus.len())) {
-                if run.progress.cancelled() {
+                if run.progress.canceled() {
                     return;
                 }
                 self.fill_pool(similarities, i, edges.target(edge) as usize, &mut pool);

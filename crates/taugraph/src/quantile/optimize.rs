@@ -1,4 +1,4 @@
-//! Minimisers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
+//! Minimizers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
 
 use rayon::prelude::*;
 
@@ -75,7 +75,7 @@ impl Stopping {
     }
 }
 
-/// What is minimised.
+/// What is minimized.
 pub(super) trait Problem {
     /// An iteration is done.
     fn advance(&mut self) {}
@@ -91,7 +91,7 @@ pub(super) trait Problem {
     ) -> Result<f64>;
 }
 
-/// Minimises in place; `tau` is only for the messages.
+/// Minimizes in place; `tau` is only for the messages.
 pub(super) fn minimize(
     problem: &mut dyn Problem,
     parameters: &mut [f64],
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_minimiser_finds_the_valley_floor() {
+    fn every_minimizer_finds_the_valley_floor() {
         for (optimizer, limit, close) in [
             (Optimizer::Sgd { learning_rate: 1e-3, momentum: 0.9, batch: 1 }, 20_000, 1e-3),
             (Optimizer::Adam { learning_rate: 2e-2, batch: 1 }, 20_000, 1e-3),

@@ -1,4 +1,4 @@
-//! Persistence by shared neighbours: the Jaccard overlap of the neighbourhoods of an edge's ends.
+//! Persistence by shared neighbors: the Jaccard overlap of the neighborhoods of an edge's ends.
 //!
 //! No quantile and no training: what two points have in common says how likely they belong together. A rival of the
 //! conditional quantiles at the same price.
@@ -12,7 +12,7 @@ use crate::progress::Run;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Overlap {
-    /// Neighbours of each end, beside the point itself.
+    /// Neighbors of each end, beside the point itself.
     pub pool: usize,
 }
 
@@ -43,11 +43,11 @@ impl ConditionalQuantiles for Overlap {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let (edges, neighbors) = (similarities.edges(), similarities.neighbors());
-        let rule = "must be at most the neighbours known of each point";
+        let rule = "must be at most the neighbors known of each point";
         require(self.pool <= neighbors.k(), "pool", self.pool, rule)?;
-        run.stage("shared neighbours", Some(edges.n_nodes() as u64))?;
+        run.stage("shared neighbors", Some(edges.n_nodes() as u64))?;
         let size = self.pool + 1;
-        // Each point among its own neighbours, in order of ids.
+        // Each point among its own neighbors, in order of ids.
         let sorted: Vec<u32> = (0..neighbors.len())
             .flat_map(|i| {
                 let mut own = neighbors.ids(i)[..self.pool].to_vec();

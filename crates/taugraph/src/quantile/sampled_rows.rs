@@ -16,11 +16,11 @@ use crate::random::{Stage, Stream};
 
 /// Most mini-batches of an epoch: every step moves all parameters, so that their number has to stay bounded if the time of an
 /// epoch is to grow with the pairs alone.
-const MOST_STEPS: usize = 32;
+const MAX_STEPS: usize = 32;
 
 /// Rows of a mini-batch or of a part of the whole: as asked for, or more where there are many rows.
 pub(super) fn rows_at_once(n_rows: usize, asked: usize) -> usize {
-    asked.max(n_rows.div_ceil(MOST_STEPS))
+    asked.max(n_rows.div_ceil(MAX_STEPS))
 }
 
 /// Some pairs of each row as samples.

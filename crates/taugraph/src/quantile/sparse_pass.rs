@@ -13,10 +13,10 @@ use super::pairs::RowPairs;
 use crate::dense::{add_scaled, dot};
 use crate::vectorized::vectorized;
 
-/// Most pieces that the nodes are cut into when gradients are gathered, and fewest nodes of a piece: with more, finding
-/// the pairs of a piece in every row would take longer than adding them.
-const MOST_PIECES: usize = 32;
-const FEWEST_NODES: usize = 64;
+/// Most chunks that the nodes are cut into when gradients are gathered, and fewest nodes of a chunk: with more, finding
+/// the pairs of a chunk in every row would take longer than adding them.
+const MAX_CHUNKS: usize = 32;
+const MIN_NODES: usize = 64;
 
 vectorized! {
     /// `out[p] ← out[p] + matrix[nodes[p]]·vector`, a row of the matrix for each node.
@@ -71,41 +71,41 @@ vectorized! {
     }
 }
 
-/// The pairs of some rows, found by pieces of the nodes.
-struct Pieces<'a> {
+/// The pairs of some rows, found by chunks of the nodes.
+struct Chunks<'a> {
     rows: &'a [RowPairs],
-    /// Nodes of a piece.
+    /// Nodes of a chunk.
     n_nodes: usize,
-    /// Where each piece begins in each row, row by row.
+    /// Where each chunk begins in each row, row by row.
     begins: Vec<usize>,
-    n_pieces: usize,
+    n_chunks: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> Chunks<'a> {
     fn new(rows: &'a [RowPairs], n_all_nodes: usize) -> Self {
-        let n_nodes = n_all_nodes.div_ceil(MOST_PIECES).max(FEWEST_NODES);
-        let n_pieces = n_all_nodes.div_ceil(n_nodes);
-        let mut begins = vec![0; rows.len() * n_pieces];
-        begins.par_chunks_exact_mut(n_pieces).zip(rows).for_each(|(begins, row)| {
-            for (piece, begin) in begins.iter_mut().enumerate() {
-                *begin = row.nodes.partition_point(|&node| (node as usize) < piece * n_nodes);
+        let n_nodes = n_all_nodes.div_ceil(MAX_CHUNKS).max(MIN_NODES);
+        let n_chunks = n_all_nodes.div_ceil(n_nodes);
+        let mut begins = vec![0; rows.len() * n_chunks];
+        begins.par_chunks_exact_mut(n_chunks).zip(rows).for_each(|(begins, row)| {
+            for (chunk, begin) in begins.iter_mut().enumerate() {
+                *begin = row.nodes.partition_point(|&node| (node as usize) < chunk * n_nodes);
             }
         });
-        Self { rows, n_nodes, begins, n_pieces }
+        Self { rows, n_nodes, begins, n_chunks }
     }
 
     /// Adds to the gradient of a matrix with a row for each node the outer products of the samples' factors, one for each
     /// pair, and their vectors.
     ///
-    /// Every piece of the nodes is gathered by one thread, the samples in their order: the sums do not depend on the threads.
+    /// Every chunk of the nodes is gathered by one thread, the samples in their order: the sums do not depend on the threads.
     fn gather<'f>(&self, gradient: &mut [f64], factors: impl Fn(usize) -> &'f [f64] + Sync, vectors: &[f64]) {
         let width = vectors.len() / self.rows.len();
-        gradient.par_chunks_mut(self.n_nodes * width).enumerate().for_each(|(piece, part)| {
+        gradient.par_chunks_mut(self.n_nodes * width).enumerate().for_each(|(chunk, part)| {
             for ((sample, row), vector) in self.rows.iter().enumerate().zip(vectors.chunks_exact(width)) {
-                let of_row = &self.begins[sample * self.n_pieces..(sample + 1) * self.n_pieces];
-                let pairs = of_row[piece]..of_row.get(piece + 1).copied().unwrap_or(row.nodes.len());
+                let of_row = &self.begins[sample * self.n_chunks..(sample + 1) * self.n_chunks];
+                let pairs = of_row[chunk]..of_row.get(chunk + 1).copied().unwrap_or(row.nodes.len());
                 let factors = &factors(sample)[pairs.clone()];
-                add_to_rows(part, piece * self.n_nodes, &row.nodes[pairs], factors, vector);
+                add_to_rows(part, chunk * self.n_nodes, &row.nodes[pairs], factors, vector);
             }
         });
     }
@@ -177,16 +177,16 @@ impl Network {
             .zip(rows)
             .map(|((delta, code), row)| self.through_heads(parameters, row, code, objective, rate, delta))
             .collect();
-        let pieces = Pieces::new(rows, first.n_in);
+        let chunks = Chunks::new(rows, first.n_in);
         let mut total: f64 = of_rows.iter().map(|(loss, _)| loss).sum();
         for (t, head) in self.heads.iter().enumerate() {
             let of_head = |sample: usize| {
                 let n_pairs = rows[sample].nodes.len();
                 &of_rows[sample].1[t * n_pairs..][..n_pairs]
             };
-            pieces.gather(&mut gradient[head.weights.clone()], of_head, codes);
+            chunks.gather(&mut gradient[head.weights.clone()], of_head, codes);
             if let Some(bias) = &head.bias {
-                pieces.gather(&mut gradient[bias.clone()], of_head, &vec![1.0; rows.len()]);
+                chunks.gather(&mut gradient[bias.clone()], of_head, &vec![1.0; rows.len()]);
             }
         }
         for (index, layer) in self.layers.iter().enumerate().rev() {
@@ -212,7 +212,7 @@ impl Network {
             }
         }
         let inputs = |sample: usize| rows[sample].similarities.as_slice();
-        pieces.gather(&mut gradient[first.weights.clone()], inputs, delta);
+        chunks.gather(&mut gradient[first.weights.clone()], inputs, delta);
         total
     }
 

@@ -1,6 +1,6 @@
 //! Several vectors at once, lying node by node: one pass over the edges serves all of them.
 //!
-//! Sums over the nodes are made in fixed pieces and added in order: the same bits on any number of threads.
+//! Sums over the nodes are made in fixed chunks and added in order: the same bits on any number of threads.
 
 use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use crate::dense::{multiply, symmetric_eigen};
 use crate::error::{Error, Result};
 use crate::linear::LANES;
 
-/// Nodes of a piece.
-pub(super) const PIECE: usize = 2048;
+/// Nodes of a chunk.
+pub(super) const CHUNK: usize = 2048;
 /// Directions of a block that are this much shorter than the longest, squared, are not new.
 const DEPENDENT: f64 = 1e-12;
 
@@ -66,8 +66,8 @@ impl Block {
     /// Calls `work` with the vectors of both blocks at every node.
     pub fn update(&mut self, other: &Block, work: impl Fn(&mut [f64], &[f64]) + Sync) {
         let (width, theirs) = (self.width, other.width);
-        let pieces = self.values.par_chunks_mut(PIECE * width).zip(other.values.par_chunks(PIECE * theirs));
-        pieces.for_each(|(ours, other)| {
+        let chunks = self.values.par_chunks_mut(CHUNK * width).zip(other.values.par_chunks(CHUNK * theirs));
+        chunks.for_each(|(ours, other)| {
             ours.chunks_exact_mut(width)
                 .zip(other.chunks_exact(theirs))
                 .for_each(|(to, from)| work(to, from));
@@ -77,8 +77,8 @@ impl Block {
     /// Multiplies the vectors at each node by what `factor` makes of the number of that node.
     pub fn scale(&mut self, numbers: &[f64], factor: impl Fn(f64) -> f64 + Sync) {
         let width = self.width;
-        let pieces = self.values.par_chunks_mut(PIECE * width).zip(numbers.par_chunks(PIECE));
-        pieces.for_each(|(values, numbers)| {
+        let chunks = self.values.par_chunks_mut(CHUNK * width).zip(numbers.par_chunks(CHUNK));
+        chunks.for_each(|(values, numbers)| {
             for (node, &number) in values.chunks_exact_mut(width).zip(numbers) {
                 let factor = factor(number);
                 node.iter_mut().for_each(|value| *value *= factor);
@@ -88,24 +88,24 @@ impl Block {
 
     /// Multiplies each vector by a number of its own.
     pub fn multiply_each(&mut self, numbers: &[f64]) {
-        self.values.par_chunks_mut(self.width).with_min_len(PIECE).for_each(|node| {
+        self.values.par_chunks_mut(self.width).with_min_len(CHUNK).for_each(|node| {
             node.iter_mut().zip(numbers).for_each(|(value, number)| *value *= number);
         });
     }
 
     /// Euclidean length of each vector.
     pub fn lengths(&self) -> Vec<f64> {
-        let squares_of = |piece: &[f64]| {
+        let squares_of = |chunk: &[f64]| {
             let mut squares = vec![0.0; self.width];
-            for node in piece.chunks_exact(self.width) {
+            for node in chunk.chunks_exact(self.width) {
                 squares.iter_mut().zip(node).for_each(|(square, value)| *square += value * value);
             }
             squares
         };
-        let pieces: Vec<Vec<f64>> = self.values.par_chunks(PIECE * self.width).map(squares_of).collect();
+        let chunks: Vec<Vec<f64>> = self.values.par_chunks(CHUNK * self.width).map(squares_of).collect();
         let mut squares = vec![0.0; self.width];
-        for piece in &pieces {
-            squares.iter_mut().zip(piece).for_each(|(square, part)| *square += part);
+        for chunk in &chunks {
+            squares.iter_mut().zip(chunk).for_each(|(square, part)| *square += part);
         }
         squares.into_iter().map(f64::sqrt).collect()
     }
@@ -145,16 +145,16 @@ impl Block {
 /// All inner products between the rows of `a` and `b`.
 pub(super) fn products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let n = a.ncols();
-    let of_piece = |piece: usize| {
-        let (first, length) = (piece * PIECE, PIECE.min(n - piece * PIECE));
+    let of_chunk = |chunk: usize| {
+        let (first, length) = (chunk * CHUNK, CHUNK.min(n - chunk * CHUNK));
         let mut out = Mat::zeros(a.nrows(), b.nrows());
         let (a, b) = (a.subcols(first, length), b.subcols(first, length));
         multiply(out.as_mut(), Accum::Replace, a, b.transpose(), 1.0);
         out
     };
-    let pieces: Vec<Mat<f64>> = (0..n.div_ceil(PIECE)).into_par_iter().map(of_piece).collect();
+    let chunks: Vec<Mat<f64>> = (0..n.div_ceil(CHUNK)).into_par_iter().map(of_chunk).collect();
     let mut sum = Mat::zeros(a.nrows(), b.nrows());
-    pieces.iter().for_each(|piece| sum += piece);
+    chunks.iter().for_each(|chunk| sum += chunk);
     sum
 }
 
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn products_over_many_pieces_equal_the_naive_ones() {
-        let (a, b) = (random(2 * PIECE + 77, 3), random(2 * PIECE + 77, 6));
+    fn products_over_many_chunks_equal_the_naive_ones() {
+        let (a, b) = (random(2 * CHUNK + 77, 3), random(2 * CHUNK + 77, 6));
         let found = products(a.view(), b.view());
         for (i, length) in a.lengths().iter().enumerate() {
             let square: f64 = a.nodes().map(|node| node[i] * node[i]).sum();

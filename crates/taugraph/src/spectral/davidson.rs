@@ -26,7 +26,7 @@ const SURE: f64 = 0.1;
 const OF_ANGLE: f64 = 0.5;
 /// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
 const LARGEST_ANGLE: f64 = 1e-3;
-const MOST_STEPS: u32 = 500;
+const MAX_STEPS: u32 = 500;
 /// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
 const PATIENCE: u32 = 30;
 /// Very long vectors are dear: fewer of them are kept, and fewer are worked on at once.
@@ -178,7 +178,7 @@ pub(super) fn smallest(
         }
         let confirmed = space.filled == most || quality.is_done();
         let is_stuck = quality.is_within(tolerance) && step >= best_step + PATIENCE;
-        if confirmed || is_stuck || applications >= params.max_applications || step == MOST_STEPS {
+        if confirmed || is_stuck || applications >= params.max_applications || step == MAX_STEPS {
             let next = quality.distance.filter(|_| confirmed);
             let gap = next.map(|distance| operator.unit() * (distance - quality.lengths[wanted]));
             return Ok(DavidsonResult {

@@ -6,7 +6,7 @@ use super::laplacian::{Laplacian, LaplacianKind};
 use super::pairs::{EigenInfo, EigenParams};
 use super::solve::smallest_eigenpairs;
 use crate::arrays::{Arrays, bad};
-use crate::checkpoint::Keep;
+use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::progress::Run;
@@ -18,11 +18,11 @@ use crate::progress::Run;
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
-pub enum EmbeddingRows {
+pub enum RowNormalization {
     /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
     #[default]
     UnitLength,
-    /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalised kind): one step of the diffusion map.
+    /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalized kind): one step of the diffusion map.
     Diffusion,
     /// As they are.
     Plain,
@@ -52,7 +52,7 @@ impl Embedding {
     }
 
     /// The same embedding with its first columns only, rows treated anew.
-    pub(crate) fn truncated(mut self, n_columns: usize, rows: EmbeddingRows) -> Embedding {
+    pub(crate) fn truncated(mut self, n_columns: usize, rows: RowNormalization) -> Embedding {
         let mut coordinates = std::mem::take(&mut self.coordinates);
         if n_columns < self.n_columns {
             for node in 0..coordinates.len() / self.n_columns {
@@ -61,7 +61,8 @@ impl Embedding {
             }
             coordinates.truncate(coordinates.len() / self.n_columns * n_columns);
         }
-        let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
+        let row_lengths =
+            (rows == RowNormalization::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
         Embedding {
             coordinates,
             n_columns,
@@ -73,7 +74,7 @@ impl Embedding {
     }
 }
 
-impl Keep for Embedding {
+impl Checkpoint for Embedding {
     fn to_arrays(&self) -> Arrays<'_> {
         let mut arrays = Arrays::new();
         arrays.put("coordinates", Some(self.n_columns), &self.coordinates[..]);
@@ -112,7 +113,7 @@ pub fn embed(
     graph: &SparseGraph,
     kind: LaplacianKind,
     n_columns: usize,
-    rows: EmbeddingRows,
+    rows: RowNormalization,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Embedding> {
@@ -123,10 +124,10 @@ pub fn embed(
     for (column, (vector, &value)) in pairs.vectors.chunks_exact(n).zip(&pairs.values).enumerate() {
         let largest = vector.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
         let scale = match rows {
-            EmbeddingRows::Diffusion if kind == LaplacianKind::Unnormalized => {
+            RowNormalization::Diffusion if kind == LaplacianKind::Unnormalized => {
                 1.0 - value / laplacian.norm_bound()
             }
-            EmbeddingRows::Diffusion => 1.0 - value,
+            RowNormalization::Diffusion => 1.0 - value,
             _ => 1.0,
         } * if largest < 0.0 { -1.0 } else { 1.0 };
         for (node, v) in vector.iter().enumerate() {
@@ -136,7 +137,7 @@ pub fn embed(
             coordinates[node * n_columns + column] = scale * of_node;
         }
     }
-    let row_lengths = (rows == EmbeddingRows::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
+    let row_lengths = (rows == RowNormalization::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
     Ok(Embedding {
         coordinates,
         n_columns,

@@ -1,4 +1,4 @@
-//! The largest eigenpairs of a symmetric operator: thick-restart band Lanczos with full reorthogonalisation.
+//! The largest eigenpairs of a symmetric operator: thick-restart band Lanczos with full reorthogonalization.
 //!
 //! Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems" (2000), with a queue of
 //! vectors instead of one. The operator has been applied to the first p columns of the basis; the columns after

@@ -38,7 +38,7 @@ pub struct Laplacian<'a> {
     graph: &'a SparseGraph,
     kind: LaplacianKind,
     degrees: Vec<f64>,
-    /// D^−½ (normalised kinds; 0 for isolated nodes) or 1.
+    /// D^−½ (normalized kinds; 0 for isolated nodes) or 1.
     weights: Vec<f64>,
     norm_bound: f64,
 }

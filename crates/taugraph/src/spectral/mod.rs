@@ -15,7 +15,7 @@ mod shift_invert;
 mod solve;
 
 pub(crate) use embedding::unit_row;
-pub use embedding::{Embedding, EmbeddingRows, embed};
+pub use embedding::{Embedding, RowNormalization, embed};
 pub use laplacian::{Laplacian, LaplacianKind};
 pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
 pub use solve::smallest_eigenpairs;
@@ -26,6 +26,6 @@ pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
 }
 
 /// The same if Lanczos gives way to another method, which it only does where there is that much.
-pub(crate) fn most_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
+pub(crate) fn max_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
     bytes(n, n_pairs).max(solve::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
 }

@@ -3,7 +3,7 @@
 use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::blocks::{Block, PIECE, products};
+use super::blocks::{Block, CHUNK, products};
 use super::preconditioned::Preconditioned;
 use crate::dense::{multiply, orthonormalize, symmetric_eigen};
 use crate::error::Result;
@@ -72,7 +72,7 @@ impl<'a> SearchSpace<'a> {
     pub fn preconditioned_random(&self, count: usize, salt: u32) -> Block {
         let mut block = Block::zeros(self.laplacian.len(), count);
         let width = block.width;
-        let nodes = block.values.par_chunks_mut(width).with_min_len(PIECE).enumerate();
+        let nodes = block.values.par_chunks_mut(width).with_min_len(CHUNK).enumerate();
         nodes.for_each(|(place, to)| {
             let mut draws = self.stream.at(salt, place as u32);
             to[..count].iter_mut().for_each(|value| *value = draws.normal());
@@ -169,12 +169,12 @@ impl<'a> SearchSpace<'a> {
     /// Keeps only what the columns of `rotation` make of the basis.
     fn restart(&mut self, rotation: MatRef<'_, f64>) {
         let (filled, kept, width) = (self.filled, rotation.ncols(), self.basis.width);
-        self.basis.values.par_chunks_mut(PIECE * width).for_each(|piece| {
-            let n = piece.len() / width;
+        self.basis.values.par_chunks_mut(CHUNK * width).for_each(|chunk| {
+            let n = chunk.len() / width;
             let mut rotated = Mat::<f64>::zeros(kept, n);
-            let view = MatRef::from_column_major_slice(&*piece, width, n).subrows(0, filled);
+            let view = MatRef::from_column_major_slice(&*chunk, width, n).subrows(0, filled);
             multiply(rotated.as_mut(), Accum::Replace, rotation.transpose(), view, 1.0);
-            MatMut::from_column_major_slice_mut(piece, width, n).subrows_mut(0, kept).copy_from(rotated);
+            MatMut::from_column_major_slice_mut(chunk, width, n).subrows_mut(0, kept).copy_from(rotated);
         });
         let (mut half, mut whole) = (Mat::zeros(filled, kept), Mat::zeros(kept, kept));
         let inner = self.projection.as_ref().submatrix(0, 0, filled, filled);

@@ -1,9 +1,9 @@
-//! How long and narrow a graph is: its length in steps from node to node, and the work of factorising it along that.
+//! How long and narrow a graph is: its length in steps from node to node, and the work of factorizing it along that.
 //!
 //! Spirals, roads and curves of any kind are narrow: in breadth-first order from one of their ends every node meets only
-//! nodes of its own level and of the two beside it, and a factorisation fills no more than that band (Cuthill and McKee
+//! nodes of its own level and of the two beside it, and a factorization fills no more than that band (Cuthill and McKee
 //! 1969; ends found as in George and Liu 1979). The same shapes have the small eigenvalue gaps at which plain Lanczos
-//! stalls. A few passes over the edges find out, where planning a factorisation costs as much as computing it.
+//! stalls. A few passes over the edges find out, where planning a factorization costs as much as computing it.
 
 use crate::graph::SparseGraph;
 
@@ -43,7 +43,7 @@ impl Levels {
         self.bounds.len() - 1
     }
 
-    /// A node of the last level with fewest neighbours.
+    /// A node of the last level with fewest neighbors.
     fn far_end(&self, graph: &SparseGraph) -> usize {
         let last = &self.nodes[self.bounds[self.len() - 1]..];
         *last.iter().min_by_key(|&&node| (graph.n_neighbors(node), node)).expect("a level has nodes")
@@ -60,7 +60,7 @@ impl Levels {
 /// The shape of a graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
-    /// Multiplications of a Cholesky factorisation that fills the whole band, an upper bound.
+    /// Multiplications of a Cholesky factorization that fills the whole band, an upper bound.
     pub band_work: f64,
     /// Steps from one end of the longest component to the other.
     pub length: usize,

@@ -1,4 +1,4 @@
-//! (L + shift·I)⁻¹ through a sparse Cholesky factorisation: small eigenvalues of L become large and far apart.
+//! (L + shift·I)⁻¹ through a sparse Cholesky factorization: small eigenvalues of L become large and far apart.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
@@ -9,13 +9,13 @@ use faer::{Conj, MatMut, Par, Side};
 
 use super::laplacian::{Laplacian, SymmetricOperator};
 
-/// L + shift·I with its fill-in known, not yet factorised.
+/// L + shift·I with its fill-in known, not yet factorized.
 pub(super) struct Plan {
     matrix: SparseColMat<usize, f64>,
     symbolic: SymbolicCholesky<usize>,
 }
 
-/// The factorised inverse.
+/// The factorized inverse.
 pub(super) struct ShiftInvert {
     symbolic: SymbolicCholesky<usize>,
     factor: Vec<f64>,
@@ -47,13 +47,13 @@ impl Plan {
         Some(Self { matrix, symbolic })
     }
 
-    /// Bytes that the factorisation allocates.
+    /// Bytes that the factorization allocates.
     pub fn bytes(&self) -> u64 {
         let scratch = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         8 * self.symbolic.len_val() as u64 + scratch.unaligned_bytes_required() as u64
     }
 
-    /// Factorises; `None` if the matrix is not positive definite to working precision.
+    /// Factorizes; `None` if the matrix is not positive definite to working precision.
     pub fn factorize(self) -> Option<ShiftInvert> {
         let Plan { matrix, symbolic } = self;
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());

@@ -34,16 +34,16 @@ const SHIFT: f64 = 1e-10;
 /// Up to this many nodes a dense eigenproblem is the last resort.
 const LAST_RESORT_NODES: usize = 3000;
 
-/// A graph is narrow if factorising it along its length takes at most this many multiplications for each edge: about the
+/// A graph is narrow if factorizing it along its length takes at most this many multiplications for each edge: about the
 /// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
 const NARROW_WORK: f64 = 5000.0;
 /// A graph is long from this many steps from end to end: every application takes Lanczos one step further, and it has to go there
 /// and back more than once, while multigrid takes about the time of two hundred applications.
 const LONG: usize = 100;
 /// Applications within which Lanczos must promise to converge.
-const MOST_LANCZOS: usize = 250;
+const MAX_LANCZOS: usize = 250;
 /// The same where nothing else is left.
-const MOST_LAST_LANCZOS: usize = 5000;
+const MAX_LAST_LANCZOS: usize = 5000;
 /// Worst residual after the first steps of Lanczos from which on it looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
 
@@ -277,8 +277,8 @@ impl Search<'_> {
         let most = self.params.max_applications;
         let is_automatic = self.params.solver == SolverChoice::Automatic;
         let limit = match (gives_way, is_automatic) {
-            (true, _) => most.min(MOST_LANCZOS),
-            (false, true) => most.min(MOST_LAST_LANCZOS),
+            (true, _) => most.min(MAX_LANCZOS),
+            (false, true) => most.min(MAX_LAST_LANCZOS),
             (false, false) => most,
         };
         let is_doubtful = |worst: f64| gives_way && worst > DOUBTFUL;

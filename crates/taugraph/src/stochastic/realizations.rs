@@ -1,4 +1,4 @@
-//! Realisations: local scales from draws of the stochastic graph, or from its expectation.
+//! Realizations: local scales from draws of the stochastic graph, or from its expectation.
 
 use rayon::prelude::*;
 
@@ -17,13 +17,13 @@ use crate::scale::LocalScales;
     serde(rename_all = "kebab-case", deny_unknown_fields)
 )]
 pub enum RobustScale {
-    /// Median over R draws of the mean distance to the neighbours in the draw (Algorithm 1, steps 5 to 7). Draws
-    /// in which the point has no neighbour do not count; if it never has one, its first scale stays.
+    /// Median over R draws of the mean distance to the neighbors in the draw (Algorithm 1, steps 5 to 7). Draws
+    /// in which the point has no neighbor do not count; if it never has one, its first scale stays.
     MedianOfRealizations(usize),
     /// Σ p·d / Σ p over the edges of the point: what the draws estimate, without their noise.
     Expectation,
     /// The first scales stay: plain local scaling.
-    Keep,
+    First,
 }
 
 /// Draws of a stochastic graph. Edge (i, j) in draw r is a function of (seed, stage, i, j, r) alone, so a draw
@@ -78,11 +78,11 @@ pub fn robust_scales(
 ) -> Result<LocalScales> {
     assert_eq!(distances.len(), graph.edges.len(), "one distance for each edge");
     let n = graph.edges.n_nodes();
-    if scale != RobustScale::Keep {
+    if scale != RobustScale::First {
         run.stage("local scales", Some(n as u64))?;
     }
     let measure: Box<dyn Fn(usize) -> Option<f64> + Sync> = match scale {
-        RobustScale::Keep => return Ok(first.clone()),
+        RobustScale::First => return Ok(first.clone()),
         RobustScale::Expectation => Box::new(|i| {
             let (mut weight, mut sum) = (0.0, 0.0);
             for (_, edge) in graph.edges.incident(i) {

@@ -1,4 +1,4 @@
-//! t-SNE (van der Maaten and Hinton 2008): points in the plane such that neighbours stay neighbours, for pictures.
+//! t-SNE (van der Maaten and Hinton 2008): points in the plane such that neighbors stay neighbors, for pictures.
 //!
 //! Of points, all pairs attract and repel each other exactly, so that time grows with N²; for a few thousand points. Of a graph, its edges
 //! attract, and far groups of points repel as one ([`tsne_of_graph`]); for tens of thousands. Nothing is random.
@@ -18,9 +18,9 @@ use crate::progress::Run;
 /// Parameters of t-SNE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TsneParams {
-    /// Effective number of neighbours of each point.
+    /// Effective number of neighbors of each point.
     pub perplexity: f64,
-    /// Steps; the first quarter, at most 250 of them, pulls neighbours together more strongly.
+    /// Steps; the first quarter, at most 250 of them, pulls neighbors together more strongly.
     pub steps: usize,
 }
 
@@ -44,10 +44,10 @@ pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) ->
     refuse_if_over(n, run.memory_limit, estimate, "show a sample of the points")?;
     run.stage("t-SNE", Some(params.steps as u64))?;
     let affinities = affinities(space, params.perplexity);
-    descend(start, params.steps, |y, pull| gradient(&affinities, y, pull), run)
+    descend(start, params.steps, |y, exaggeration| gradient(&affinities, y, exaggeration), run)
 }
 
-/// Goes down the gradient, which takes the positions and how strongly neighbours pull.
+/// Goes down the gradient, which takes the positions and the factor on the attractive forces.
 fn descend(
     start: &[f64],
     steps: usize,
@@ -66,8 +66,8 @@ fn descend(
     let early = (steps / 4).min(250);
     for step in 0..steps {
         run.check()?;
-        let (pull, momentum) = if step < early { (EXAGGERATION, 0.5) } else { (1.0, 0.8) };
-        let gradient = gradient(&y, pull);
+        let (exaggeration, momentum) = if step < early { (EXAGGERATION, 0.5) } else { (1.0, 0.8) };
+        let gradient = gradient(&y, exaggeration);
         for place in 0..2 * n {
             let is_turning = gradient[place] * velocity[place] > 0.0;
             gains[place] = if is_turning { (0.8 * gains[place]).max(0.01) } else { gains[place] + 0.2 };
@@ -113,8 +113,8 @@ fn affinities(space: &Space, perplexity: f64) -> Vec<f64> {
     (0..n).into_par_iter().flat_map_iter(|i| (0..n).map(move |j| both(i, j))).collect()
 }
 
-/// 4·Σ_j (pull·p_ij − q_ij)·(y_i − y_j)/(1 + |y_i − y_j|²).
-fn gradient(affinities: &[f64], y: &[f64], pull: f64) -> Vec<f64> {
+/// 4·Σ_j (exaggeration·p_ij − q_ij)·(y_i − y_j)/(1 + |y_i − y_j|²).
+fn gradient(affinities: &[f64], y: &[f64], exaggeration: f64) -> Vec<f64> {
     let n = y.len() / 2;
     let closeness = |i: usize, j: usize| {
         let (a, b) = (y[2 * i] - y[2 * j], y[2 * i + 1] - y[2 * j + 1]);
@@ -127,7 +127,7 @@ fn gradient(affinities: &[f64], y: &[f64], pull: f64) -> Vec<f64> {
         let mut sums = [0.0; 2];
         for (j, p) in affinities[i * n..(i + 1) * n].iter().enumerate() {
             let (close, a, b) = closeness(i, j);
-            let force = 4.0 * (pull * p - close / total) * close;
+            let force = 4.0 * (exaggeration * p - close / total) * close;
             sums[0] += force * a;
             sums[1] += force * b;
         }
@@ -183,7 +183,7 @@ mod tests {
         let params = TsneParams { perplexity: 20.0, steps: 300 };
         let y = tsne(&space, &start, &params, &Run::new(0)).unwrap();
         assert!(y.iter().all(|v| v.is_finite()));
-        // The nearest neighbour in the plane is of the same group.
+        // The nearest neighbor in the plane is of the same group.
         let d = |i: usize, j: usize| (y[2 * i] - y[2 * j]).powi(2) + (y[2 * i + 1] - y[2 * j + 1]).powi(2);
         let nearest =
             |i: usize| (0..150).filter(|&j| j != i).min_by(|&a, &b| d(i, a).total_cmp(&d(i, b))).unwrap();

@@ -16,7 +16,7 @@ pub fn tsne_of_graph(graph: &SparseGraph, start: &[f64], steps: usize, run: &Run
     require(start.len() == 2 * n, "start", start.len(), "must have two coordinates for each point")?;
     run.stage("t-SNE", Some(steps as u64))?;
     let attraction = Attraction::new(graph);
-    descend(start, steps, |y, pull| attraction.gradient(y, pull), run)
+    descend(start, steps, |y, exaggeration| attraction.gradient(y, exaggeration), run)
 }
 
 /// p_ij = (w_ij/d_i + w_ij/d_j)/2n of the edges of each node.
@@ -37,24 +37,24 @@ impl<'a> Attraction<'a> {
         Self { graph, shares: (0..n).flat_map(of_node).collect() }
     }
 
-    /// 4·Σ_j (pull·p_ij − q_ij)·(y_i − y_j)/(1 + |y_i − y_j|²).
-    fn gradient(&self, y: &[f64], pull: f64) -> Vec<f64> {
+    /// 4·Σ_j (exaggeration·p_ij − q_ij)·(y_i − y_j)/(1 + |y_i − y_j|²).
+    fn gradient(&self, y: &[f64], exaggeration: f64) -> Vec<f64> {
         let points = y.as_chunks::<2>().0;
         let tree = Quadtree::new(y);
         let pushes: Vec<([f64; 2], f64)> =
             points.par_iter().with_min_len(64).map(|&point| tree.push(point)).collect();
         let total: f64 = pushes.iter().map(|(_, sum)| sum).sum::<f64>().max(f64::MIN_POSITIVE);
         let of_node = |i: usize| {
-            let mut pulled = [0.0; 2];
+            let mut attractive = [0.0; 2];
             let first = self.graph.offsets()[i] as usize;
             for ((j, _), share) in self.graph.row(i).zip(&self.shares[first..]) {
                 let away = [points[i][0] - points[j as usize][0], points[i][1] - points[j as usize][1]];
-                let strength = pull * share / (1.0 + away[0] * away[0] + away[1] * away[1]);
-                pulled[0] += strength * away[0];
-                pulled[1] += strength * away[1];
+                let strength = exaggeration * share / (1.0 + away[0] * away[0] + away[1] * away[1]);
+                attractive[0] += strength * away[0];
+                attractive[1] += strength * away[1];
             }
-            let pushed = pushes[i].0;
-            [4.0 * (pulled[0] - pushed[0] / total), 4.0 * (pulled[1] - pushed[1] / total)]
+            let repulsive = pushes[i].0;
+            [4.0 * (attractive[0] - repulsive[0] / total), 4.0 * (attractive[1] - repulsive[1] / total)]
         };
         (0..points.len()).into_par_iter().with_min_len(64).flat_map_iter(of_node).collect()
     }

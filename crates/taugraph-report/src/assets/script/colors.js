@@ -1,6 +1,6 @@
-// What colour each point has.
+// What color each point has.
 
-// Eight that colour-blind people can tell apart (after Okabe and Ito), the same lighter, and a third time away from the ground.
+// Eight that color-blind people can tell apart (after Okabe and Ito), the same lighter, and a third time away from the ground.
 const EIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#5e3c99"];
 const LIGHTER = ["#80b8d8", "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#ae9ecc"];
 const DARKEST = ["#003f62", "#7e5700", "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#342154"];
@@ -48,14 +48,14 @@ function components() {
   const names = new Map([...sizes].sort((a, b) => b[1] - a[1]).map(([name], place) => [name, place]));
   return Uint16Array.from({ length: n }, (_, i) => names.get(root(i)));
 }
-/** For each point the number of its colour; and the colours. */
+/** For each point the number of its color; and the colors. */
 function paint() {
   const chosen = coloring();
   const absent = themed("--absent");
   const style = new Uint16Array(n);
   if (chosen.kind === "category" || chosen.kind === "component") {
     const of = chosen.kind === "category" ? chosen.of : components();
-    const shownAlone = 7; // Of components, the small ones share a colour.
+    const shownAlone = 7; // Of components, the small ones share a color.
     const colors = palette();
     for (let i = 0; i < n; i++) {
       const isRest = of[i] === NONE || (chosen.kind === "component" && of[i] >= shownAlone);

@@ -19,7 +19,7 @@ function legend() {
     return;
   }
   if (chosen.kind !== "category") {
-    const says = chosen.kind === "component" ? "The seven largest components have colours, the others are grey." : "";
+    const says = chosen.kind === "component" ? "The seven largest components have colors, the others are gray." : "";
     box.replaceChildren(make("p", { class: "say" }, says));
     return;
   }
@@ -38,11 +38,11 @@ function legend() {
     const pick = make("button", { type: "button", class: "pick", "aria-label": `Select ${chosen.name} ${name}`, onclick: () => select(members(), false) }, "select");
     return make("div", { class: "entry" }, toggle, pick);
   };
-  const MOST = 200;
-  const entries = chosen.classes.slice(0, MOST).map((name, index) => entry(index, name));
+  const MAX = 200;
+  const entries = chosen.classes.slice(0, MAX).map((name, index) => entry(index, name));
   if (chosen.classes.length > palette().length) {
-    const more = chosen.classes.length > MOST ? ` The first ${MOST} of ${grouped(chosen.classes.length)} are listed.` : "";
-    entries.unshift(make("p", { class: "say" }, `Colours repeat after ${palette().length}.${more}`));
+    const more = chosen.classes.length > MAX ? ` The first ${MAX} of ${grouped(chosen.classes.length)} are listed.` : "";
+    entries.unshift(make("p", { class: "say" }, `Colors repeat after ${palette().length}.${more}`));
   }
   if (counts.has(NONE)) entries.push(entry(NONE, "none"));
   box.replaceChildren(make("p", {}, text(chosen.name)), ...entries);

@@ -20,10 +20,10 @@ function zoomBy(factor, left = size.width / 2, top = size.height / 2) {
   ask();
   settle();
 }
-let travelled = 0;
+let traveled = 0;
 canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
-  if (fingers.size === 0) travelled = 0;
+  if (fingers.size === 0) traveled = 0;
   fingers.set(event.pointerId, place(event));
   if (fingers.size === 1 && (state.mode === "lasso" || event.shiftKey)) state.lasso = [place(event)];
 });
@@ -35,7 +35,7 @@ canvas.addEventListener("pointermove", (event) => {
     if (found !== state.active && found >= 0) lookAt(found, false);
     return;
   }
-  travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
+  traveled += Math.hypot(now[0] - before[0], now[1] - before[1]);
   if (fingers.size === 2) {
     const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
     const distance = (at) => Math.hypot(at[0] - other[0], at[1] - other[1]);
@@ -69,7 +69,7 @@ const lift = (event) => {
     ask();
   } else {
     // Who has moved the map did not mean a point.
-    const found = travelled > 8 ? -1 : pointAt(...now, event.pointerType === "touch" ? 24 : 14);
+    const found = traveled > 8 ? -1 : pointAt(...now, event.pointerType === "touch" ? 24 : 14);
     if (found >= 0) lookAt(found, false);
   }
 };
@@ -116,7 +116,7 @@ function step([dx, dy]) {
   lookAt(best, true);
   const grouping = categories[0];
   const group = grouping ? `, ${grouping.name} ${grouping.of[best] === NONE ? "none" : grouping.classes[grouping.of[best]]}` : "";
-  byId("spoken").textContent = `${nameOf(best)}${group}, ${counted(neighborsOf(best).length, "neighbour")}`;
+  byId("spoken").textContent = `${nameOf(best)}${group}, ${counted(neighborsOf(best).length, "neighbor")}`;
 }
 const setMode = (mode) => {
   state.mode = mode;

@@ -1,6 +1,6 @@
 // One point: what is said of it, and which one lies under the mouse.
 
-/** Neighbours at the chosen quantile, likeliest first, as [point, probability]. */
+/** Neighbors at the chosen quantile, likeliest first, as [point, probability]. */
 const neighborsOf = (i) =>
   edges.of[nodeOf[i]]
     .filter(isPresent)
@@ -21,7 +21,7 @@ function describe(i) {
     make("h3", {}, text(nameOf(i)), data.points.ids ? ` (row ${grouped(rowNumbers[i])})` : ""),
     table(null, rows),
     nodeOf[i] === i ? null : make("p", {}, "Equal to ", pointButton(nodeOf[i]), ", and one node with it."),
-    make("h3", {}, counted(near.length, "neighbour"), data.points.isSample ? " in the sample" : ""),
+    make("h3", {}, counted(near.length, "neighbor"), data.points.isSample ? " in the sample" : ""),
     make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${p.toFixed(2)})`])),
   ];
   const grouping = categories[0];

@@ -7,13 +7,13 @@ use crate::progress::Run;
 
 /// A copy of points in another order.
 #[derive(Debug, Clone)]
-pub(super) struct Arranged {
+pub(super) struct Reordered {
     points: Points,
     /// Where each point is in it.
     places: Vec<u32>,
 }
 
-impl Arranged {
+impl Reordered {
     /// `None` for points in memory, where any order is as good.
     pub fn new(points: &Points, order: impl FnOnce() -> Vec<u32>, run: &Run<'_>) -> Result<Option<Self>> {
         if run.scratch.is_none() || !points.are_shared() {

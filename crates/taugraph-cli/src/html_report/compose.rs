@@ -9,14 +9,14 @@ use taugraph_report::{
 };
 
 use super::picture::Picture;
-use super::sample::{MOST_POINTS, Sample};
+use super::sample::{MAX_POINTS, Sample};
 use super::{Classes, Subject};
 use crate::pipeline::Built;
 use crate::progress::total_seconds;
 use crate::report::{Report, grouped, is_missing, listed};
 
 /// Edges that a browser draws in a moment.
-const MOST_EDGES: usize = 250_000;
+const MAX_EDGES: usize = 250_000;
 /// Points in the list of those whose scale moved most.
 const MOVED: usize = 15;
 /// Columns in the description of a group.
@@ -107,7 +107,7 @@ fn facts(report: &Report<'_>, classes: Option<&Classes<'_>>, picture: &Picture) 
     if let Some(classes) = classes {
         let count = |labels: &[Option<u32>]| grouped(labels.iter().flatten().count());
         facts.push(("examples", count(classes.given)));
-        facts.push(("labelled rows", count(classes.of_rows)));
+        facts.push(("labeled rows", count(classes.of_rows)));
         let without = classes.of_rows.iter().filter(|label| label.is_none()).count();
         facts.push(("abstentions", grouped(without)));
     }
@@ -154,7 +154,7 @@ fn preparation(report: &Report<'_>) -> Vec<String> {
     let search = &robust.graph.search;
     if search.sample > 0 {
         let (share, points) = (100.0 * search.recall, grouped(search.sample));
-        says.push(format!("{share:.1} % of the true neighbours were found, measured on {points} points."));
+        says.push(format!("{share:.1} % of the true neighbors were found, measured on {points} points."));
     }
     says
 }
@@ -162,7 +162,7 @@ fn preparation(report: &Report<'_>) -> Vec<String> {
 fn sample_note(sample: &Sample) -> String {
     let mut note = String::new();
     if !sample.is_whole() {
-        let (all, shown) = (grouped(sample.n_rows), grouped(MOST_POINTS));
+        let (all, shown) = (grouped(sample.n_rows), grouped(MAX_POINTS));
         note = format!(
             "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components beside the slider and the \
              sizes of groups are of all points."
@@ -283,17 +283,17 @@ fn edges(built: &Built, sample: &Sample) -> ShownEdges {
         }
     };
     let all = edges.len();
-    if all > MOST_EDGES {
+    if all > MAX_EDGES {
         // The likeliest, and of equally likely ones those that persist longest.
         edges.sort_by(|a, b| {
             let likelier = b.probability.total_cmp(&a.probability);
             likelier.then(b.level.cmp(&a.level)).then((a.i, a.j).cmp(&(b.i, b.j)))
         });
-        edges.truncate(MOST_EDGES);
+        edges.truncate(MAX_EDGES);
     }
     edges.sort_by_key(|edge| (edge.i, edge.j));
-    let note = match all > MOST_EDGES {
-        true => format!("The {} likeliest of {} edges are drawn.", grouped(MOST_EDGES), grouped(all)),
+    let note = match all > MAX_EDGES {
+        true => format!("The {} likeliest of {} edges are drawn.", grouped(MAX_EDGES), grouped(all)),
         false => String::new(),
     };
     ShownEdges { taus, edges, note }
@@ -343,7 +343,7 @@ fn means(of: &[Option<u32>], values: &[f64], n_classes: usize) -> Vec<Option<f64
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
 }
 
-/// The commonest known label of each class, and the share of its labelled rows that have it.
+/// The commonest known label of each class, and the share of its labeled rows that have it.
 fn commonest(of: &[Option<u32>], labels: &[String], n_classes: usize) -> Vec<Option<(String, f64)>> {
     let mut counts = vec![BTreeMap::<&str, usize>::new(); n_classes];
     for (class, label) in of.iter().zip(labels).filter(|(_, label)| !is_missing(label)) {

@@ -8,7 +8,7 @@ use taugraph::neighbors::Space;
 use taugraph::points::{Points, principal_components};
 use taugraph::progress::Run;
 use taugraph::robust::{RobustGraph, robust_graph};
-use taugraph::spectral::{EigenParams, EmbeddingRows, LaplacianKind, embed};
+use taugraph::spectral::{EigenParams, LaplacianKind, RowNormalization, embed};
 use taugraph::tsne::tsne_of_graph;
 use taugraph_report::{DecayStep, Eigenvalues, Layout};
 
@@ -20,7 +20,7 @@ use crate::progress::peak_memory;
 /// Steps of t-SNE.
 const TSNE_STEPS: usize = 400;
 /// Up to this many nodes eigenvalues beyond a given number of clusters are looked at.
-const MOST_LOOKED_AT: usize = 50_000;
+const MAX_LOOKED_AT: usize = 50_000;
 /// Clusters up to which eigenvalues are shown.
 const EIGENVALUES: usize = 15;
 /// Eigenvectors behind the picture of a graph that was not clustered.
@@ -65,8 +65,8 @@ fn eigenvalues(clustering: &Clustering, subject: &Subject<'_>, run: &Run<'_>) ->
     let clusters = clustering.n_clusters();
     let most = EIGENVALUES.max(clusters + 1);
     let is_given = matches!(params.clusters, ClusterCount::Exactly(_));
-    let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MOST_LOOKED_AT {
-        let looked_at = ClusterParams { clusters: ClusterCount::Automatic { most }, ..*params };
+    let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MAX_LOOKED_AT {
+        let looked_at = ClusterParams { clusters: ClusterCount::Automatic { max: most }, ..*params };
         (spectral_clustering(graph, &looked_at, run)?.eigengap, true)
     } else {
         (clustering.eigengap.clone(), !is_given)
@@ -112,7 +112,7 @@ fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Vec<Layout>> {
     if let Some(xy) = tsne(shown, layouts.first(), subject, run)? {
         let of = if sample.is_whole() { "the graph" } else { "a graph of the sample alone" };
         let note = format!(
-            "t-SNE of {of} keeps neighbours together; sizes of groups and gaps between them mean little."
+            "t-SNE of {of} keeps neighbors together; sizes of groups and gaps between them mean little."
         );
         layouts.push(Layout { name: "t-SNE".into(), note, xy });
     }
@@ -135,7 +135,7 @@ fn spectral(nodes: &[u32], subject: &Subject<'_>, run: &Run<'_>) -> Outcome<Opti
     let (embedding, is_grouped) = match known {
         Some(embedding) if embedding.n_columns > 1 => (embedding, true),
         _ if graph.n_nodes() > COORDINATES => {
-            let (kind, rows) = (LaplacianKind::Symmetric, EmbeddingRows::UnitLength);
+            let (kind, rows) = (LaplacianKind::Symmetric, RowNormalization::UnitLength);
             own = embed(graph, kind, COORDINATES, rows, &EigenParams::for_space(), run)?;
             (&own, false)
         }
@@ -167,7 +167,7 @@ fn tsne(
     let Some((points, metric)) = shown else { return Ok(None) };
     let space = Space::from_points(points, metric)?;
     let graph = match robust_graph(&space, &subject.report.settings.graph.clone().check()?, run) {
-        Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
+        Err(Error::Canceled) => return Err(Error::Canceled.into()),
         // Parameters that fit all points need not fit some: scales that were given, very many copies of a few.
         Err(_) => return Ok(None),
         Ok(graph) => graph,

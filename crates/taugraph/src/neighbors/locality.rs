@@ -3,16 +3,16 @@
 
 use super::NeighborGraph;
 
-/// Points of a block: their neighbours and those of their neighbours fit in a second-level cache.
+/// Points of a block: their neighbors and those of their neighbors fit in a second-level cache.
 const BLOCK: usize = 128;
 
 impl NeighborGraph {
-    /// All points, in blocks of close ones: each block is found from one point over its neighbours and theirs, and begins beside one
+    /// All points, in blocks of close ones: each block is found from one point over its neighbors and theirs, and begins beside one
     /// of the last blocks that still has somebody beside it.
-    pub(crate) fn nearby_order(&self) -> Vec<u32> {
+    pub(crate) fn locality_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = Vec::with_capacity(self.n);
         let mut seen = vec![false; self.n];
-        // Points in the order whose neighbours may not all be there yet.
+        // Points in the order whose neighbors may not all be there yet.
         let mut open: Vec<u32> = Vec::new();
         for point in 0..self.n as u32 {
             self.add_block(point, &mut order, &mut seen, &mut open);
@@ -48,15 +48,15 @@ mod tests {
 
     #[test]
     fn every_point_comes_once_and_close_ones_together() {
-        // A ring in which neighbours have far numbers.
+        // A ring in which neighbors have far numbers.
         let (n, step) = (1009u32, 400u32);
         let ids: Vec<u32> = (0..n).flat_map(|i| [(i + step) % n, (i + n - step) % n]).collect();
         let graph = NeighborGraph::new(n as usize, 2, ids, vec![1.0; 2 * n as usize]).unwrap();
-        let order = graph.nearby_order();
+        let order = graph.locality_order();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..n).collect::<Vec<_>>());
-        // Within a block, each point but the first is a neighbour of an earlier one.
+        // Within a block, each point but the first is a neighbor of an earlier one.
         let mut place = vec![0; n as usize];
         order.iter().enumerate().for_each(|(at, &point)| place[point as usize] = at);
         let linked = order.iter().enumerate().filter(|&(at, &point)| {

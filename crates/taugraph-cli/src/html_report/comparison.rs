@@ -5,7 +5,7 @@ use taugraph::labels::Labels;
 use taugraph::metrics::nmi;
 use taugraph::params::{GraphParams, Preset};
 use taugraph::progress::Run;
-use taugraph::quantile::{Certain, Estimator};
+use taugraph::quantile::{Constant, Estimator};
 use taugraph::robust::robust_graph;
 use taugraph_report::Compared;
 
@@ -14,9 +14,9 @@ use crate::failure::{Failure, Outcome};
 use crate::report::{grouped, is_missing};
 
 /// Up to this many rows the run is repeated without the quantiles.
-const MOST_COMPARED: usize = 50_000;
+const MAX_COMPARED: usize = 50_000;
 /// Up to this many rows local scaling is compared as it was proposed, over all pairs.
-const MOST_ALL_PAIRS: usize = 2_000;
+const MAX_ALL_PAIRS: usize = 2_000;
 const MEANING: &str = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. Where the quantiles change nothing, the \
                        points had no noise that they could tell apart.";
 
@@ -33,18 +33,18 @@ impl Comparison {
         let (Some((found, relabel)), Some(points)) = (subject.labels, subject.points) else {
             return Ok(Self::default());
         };
-        if found.len() > MOST_COMPARED {
+        if found.len() > MAX_COMPARED {
             let note = format!(
                 "Not compared: that takes the time of another run. Up to {} rows it is done for every report.",
-                grouped(MOST_COMPARED)
+                grouped(MAX_COMPARED)
             );
             return Ok(Self { rows: Vec::new(), note });
         }
         let truth = subject.truth();
         let own = &subject.report.settings.graph;
-        let certain = GraphParams { estimator: Estimator::Certain(Certain), ..own.clone() };
+        let certain = GraphParams { estimator: Estimator::Constant(Constant), ..own.clone() };
         let mut graphs = vec![("the same edges, every p = 1", certain)];
-        if found.len() <= MOST_ALL_PAIRS && points.space.knows_all_pairs() {
+        if found.len() <= MAX_ALL_PAIRS && points.space.knows_all_pairs() {
             graphs.push(("plain local scaling, all pairs", Preset::LocalScaling.params()));
         }
         let score = |labels: &[Option<u32>]| truth.map(|truth| score_of(truth, labels)).transpose();
@@ -52,13 +52,13 @@ impl Comparison {
             vec![Compared { graph: "this graph".into(), agreement: 1.0, score: score(found)?.flatten() }];
         for (name, params) in graphs {
             let graph = match robust_graph(&points.space, &params.check()?, run) {
-                // A set too small for a preset's neighbourhoods is not compared with it.
+                // A set too small for a preset's neighborhoods is not compared with it.
                 Err(Error::TooFewPoints { .. }) => continue,
                 graph => graph?,
             };
             let labels = match relabel(&graph, run) {
                 Err(Failure::Interrupted) => return Err(Failure::Interrupted),
-                // The other graph may be in pieces that cannot be clustered; the result itself stands.
+                // The other graph may be in components that cannot be clustered; the result itself stands.
                 Err(_) => continue,
                 Ok(labels) => labels,
             };

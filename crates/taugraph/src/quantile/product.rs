@@ -8,9 +8,9 @@ use crate::progress::Run;
 /// The estimators.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
-pub struct Together(pub Vec<Estimator>);
+pub struct Product(pub Vec<Estimator>);
 
-impl ConditionalQuantiles for Together {
+impl ConditionalQuantiles for Product {
     fn check(&self) -> Result<()> {
         require(!self.0.is_empty(), "estimators", 0, "must be at least one")?;
         self.0.iter().try_for_each(|part| part.as_dyn().check())

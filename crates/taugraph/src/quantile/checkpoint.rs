@@ -2,12 +2,12 @@
 
 use super::{Quantiles, StopReason, Taus, Training};
 use crate::arrays::{Arrays, bad};
-use crate::checkpoint::Keep;
+use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 
 const STOPS: [StopReason; 3] = [StopReason::Converged, StopReason::IterationLimit, StopReason::NoDescent];
 
-impl Keep for Quantiles {
+impl Checkpoint for Quantiles {
     fn to_arrays(&self) -> Arrays<'_> {
         let mut arrays = Arrays::new();
         arrays.put("taus", None, self.taus.values());

@@ -5,11 +5,11 @@ use taugraph::random::{Stage, Stream};
 use crate::dataset::{Body, Dataset};
 
 /// Points that a browser moves smoothly.
-pub const MOST_POINTS: usize = 20_000;
+pub const MAX_POINTS: usize = 20_000;
 /// Columns of the table that go into the page, if they are not too long.
-const MOST_COLUMNS: usize = 40;
+const MAX_COLUMNS: usize = 40;
 /// Numbers of all columns together: 8 characters for each.
-const MOST_CELLS: usize = 220_000;
+const MAX_CELLS: usize = 220_000;
 
 /// Rows and raw columns, taken before the table is given back to the system.
 pub struct Sample {
@@ -26,16 +26,16 @@ pub struct Sample {
 impl Sample {
     pub fn new(dataset: &Dataset, seed: u64) -> Self {
         let n = dataset.n_rows;
-        let mut rows: Vec<u32> = if n <= MOST_POINTS {
+        let mut rows: Vec<u32> = if n <= MAX_POINTS {
             (0..n as u32).collect()
         } else {
-            Stream::new(seed, Stage::Shown).at(0, 0).permutation(n)[..MOST_POINTS].to_vec()
+            Stream::new(seed, Stage::Shown).at(0, 0).permutation(n)[..MAX_POINTS].to_vec()
         };
         rows.sort_unstable();
         let n_columns = dataset.features.len();
         let columns = match &dataset.body {
             Body::Points(values) => {
-                let shown = n_columns.min(MOST_COLUMNS).min(MOST_CELLS / rows.len().max(1));
+                let shown = n_columns.min(MAX_COLUMNS).min(MAX_CELLS / rows.len().max(1));
                 let cells = |column: usize| {
                     rows.iter().map(|&row| values[row as usize * n_columns + column]).collect::<Vec<f64>>()
                 };

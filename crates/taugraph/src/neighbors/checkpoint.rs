@@ -1,11 +1,11 @@
-//! Neighbours as arrays.
+//! Neighbors as arrays.
 
 use super::{NeighborGraph, SearchInfo};
 use crate::arrays::{Arrays, bad};
-use crate::checkpoint::Keep;
+use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 
-impl Keep for (NeighborGraph, SearchInfo) {
+impl Checkpoint for (NeighborGraph, SearchInfo) {
     fn to_arrays(&self) -> Arrays<'_> {
         let (graph, info) = self;
         let mut arrays = Arrays::new();

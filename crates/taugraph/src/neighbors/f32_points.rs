@@ -1,17 +1,17 @@
-//! Points in single precision, for filters that double precision checks.
+//! Points in f32_points precision, for filters that double precision checks.
 
 use rayon::prelude::*;
 
-use super::arranged::Arranged;
+use super::reordered::Reordered;
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Points as they are in single precision, centred and scaled to norms of at most 1. They are converted whenever they are
+/// Points as they are in f32_points precision, centered and scaled to norms of at most 1. They are converted whenever they are
 /// needed, which costs little beside what is done with them; only the norms are kept.
-pub(super) struct SinglePoints<'a> {
+pub(super) struct F32Points<'a> {
     points: &'a Points,
-    arranged: Option<Arranged>,
+    reordered: Option<Reordered>,
     norms: Vec<f64>,
     frame: Frame,
 }
@@ -30,9 +30,9 @@ impl Frame {
     }
 }
 
-impl<'a> SinglePoints<'a> {
+impl<'a> F32Points<'a> {
     /// Centring makes the norms, and with them the rounding, as small as they can be; scaling keeps the squares
-    /// inside the range of single precision.
+    /// inside the range of f32_points precision.
     pub fn new(points: &'a Points) -> Self {
         let (n, d) = (points.len(), points.n_columns());
         let share = 1.0 / n as f64;
@@ -49,20 +49,20 @@ impl<'a> SinglePoints<'a> {
         Self::in_frame(points, Frame { mean, scale })
     }
 
-    /// Other points in the same frame. Those that are too far away for single precision get scores that prove nothing.
-    pub fn of_new<'b>(&self, new: &'b Points) -> SinglePoints<'b> {
-        SinglePoints::in_frame(new, self.frame.clone())
+    /// Other points in the same frame. Those that are too far away for f32_points precision get scores that prove nothing.
+    pub fn of_new<'b>(&self, new: &'b Points) -> F32Points<'b> {
+        F32Points::in_frame(new, self.frame.clone())
     }
 
     fn in_frame(points: &'a Points, frame: Frame) -> Self {
         let rows = points.values().par_chunks_exact(points.n_columns());
         let norms = rows.map(|row| norm(frame.convert(row))).collect();
-        Self { points, arranged: None, norms, frame }
+        Self { points, reordered: None, norms, frame }
     }
 
     /// Reads points that are outside memory from a copy in this order from now on.
     pub fn arrange(&mut self, order: &[u32], run: &Run<'_>) -> Result<()> {
-        self.arranged = Arranged::new(self.points, || order.to_vec(), run)?;
+        self.reordered = Reordered::new(self.points, || order.to_vec(), run)?;
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl<'a> SinglePoints<'a> {
     /// The same in double precision, as it was given.
     #[inline]
     pub fn exact_row(&self, i: usize) -> &[f64] {
-        match &self.arranged {
+        match &self.reordered {
             None => self.points.row(i),
             Some(copy) => copy.row(i),
         }
@@ -112,7 +112,7 @@ impl<'a> SinglePoints<'a> {
     }
 }
 
-/// |x| of a point in single precision.
+/// |x| of a point in f32_points precision.
 pub(super) fn norm(row: impl Iterator<Item = f32>) -> f64 {
     row.map(|value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt()
 }
