@@ -8,7 +8,7 @@ use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
 use taugraph::points::{ColumnModel, Duplicates, PreparationRule, prepare, prepare_sparse};
 use taugraph::progress::Run;
-use taugraph::robust::{RobustGraph, RowSize, robust_graph};
+use taugraph::robust::{NodeGraph, RowSize, robust_graph};
 
 use crate::dataset::{Body, Dataset, Values, of_points};
 use crate::failure::{Failure, Outcome};
@@ -25,7 +25,7 @@ pub enum Built {
 
 /// A robust graph, and what was done to the points before.
 pub struct Robust {
-    pub graph: RobustGraph,
+    pub graph: NodeGraph,
     /// `None` for sparse points and for precomputed distances.
     pub preparation: Option<Prepared>,
 }

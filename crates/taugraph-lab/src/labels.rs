@@ -8,7 +8,7 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::progress::Run;
 use taugraph::propagate::{Evaluation, PropagateParams, Rule, Trials, evaluate};
 use taugraph::quantile::{Community, Constant, Estimator, Neighborhood, Overlap, Product};
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 
 use crate::data::{Error, LABEL_SETS, LabeledSet, OTHER_SETS, missing_sets, synthetic_sets};
 use crate::statistics::{deviation, mean, paired};
@@ -70,7 +70,7 @@ fn persistences() -> Vec<Graph> {
     ]
 }
 
-fn build(set: &LabeledSet, graph: &Graph) -> Result<RobustGraph, Error> {
+fn build(set: &LabeledSet, graph: &Graph) -> Result<NodeGraph, Error> {
     let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
     // Small sets have fewer neighbors than an estimator may ask for.
     let mut params = graph.params.clone();
@@ -88,7 +88,7 @@ fn limit_pools(estimator: &mut Estimator, most: usize) {
     }
 }
 
-fn try_rule(set: &LabeledSet, robust: &RobustGraph, rule: Rule) -> Result<Evaluation, Error> {
+fn try_rule(set: &LabeledSet, robust: &NodeGraph, rule: Rule) -> Result<Evaluation, Error> {
     let params = PropagateParams { rule, ..PropagateParams::default() };
     let nodes = robust.duplicates.node_of_row();
     Ok(evaluate(&robust.graph, nodes, &set.labels, &params, Trials::Random(TRIALS), &Run::new(0))?)

@@ -12,7 +12,7 @@ use taugraph::params::{CheckedGraphParams, GraphParams};
 use taugraph::points::{Points, PreparationParams, PreparationRule, SparsePoints, prepare, prepare_sparse};
 use taugraph::progress::Run;
 use taugraph::propagate::Propagation;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 
 use crate::arrays::{Csr, CsrInput, csr_of_graph, parts_of, table};
 use crate::clusters::{PyClustering, PyEmbedding};
@@ -24,7 +24,7 @@ use crate::running::{RunArgs, aside, run};
 /// A robust graph with the points that it was made from.
 #[pyclass(frozen, name = "RobustGraph", module = "taugraph._core")]
 pub struct PyRobustGraph {
-    graph: RobustGraph,
+    graph: NodeGraph,
     params: CheckedGraphParams,
     prepared: Prepared,
 }

@@ -1,22 +1,19 @@
 //! Stage 5, affinity: similarities from distances and local scales.
 
+use crate::parameter::choices;
 use crate::edges::Edges;
 use crate::neighbors::{NeighborGraph, Space};
 use crate::scale::LocalScales;
 
-/// The exponent of the affinity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum AffinityKind {
-    /// w = exp(−d²/(σ_i σ_j)), as Zelnik-Manor and Perona define it; does not change with the unit of length.
-    #[default]
-    SquaredDistance,
-    /// w = exp(−d/(σ_i σ_j)), as the paper prints it (eq. localscaling); depends on the unit of length.
-    PlainDistance,
+choices! {
+    /// The exponent of the affinity.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AffinityKind = "squared-distance" {
+        /// w = exp(−d²/(σ_i σ_j)), as Zelnik-Manor and Perona define it; does not change with the unit of length.
+        "squared-distance" => SquaredDistance,
+        /// w = exp(−d/(σ_i σ_j)), as the paper prints it (eq. localscaling); depends on the unit of length.
+        "plain-distance" => PlainDistance,
+    }
 }
 
 impl AffinityKind {

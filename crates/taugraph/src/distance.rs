@@ -2,37 +2,25 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::error::{Error, Result};
 use crate::points::check_count;
 use crate::vectorized::vectorized;
 
-/// Distance between two rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Metric {
-    /// √Σ(a − b)².
-    #[default]
-    Euclidean,
-    /// Σ|a − b|.
-    Manhattan,
-    /// 1 − cos(a, b); in [0, 2]. A row of zeros is an error.
-    Cosine,
+choices! {
+    /// Distance between two rows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Metric = "euclidean" {
+        /// √Σ(a − b)².
+        "euclidean" => Euclidean,
+        /// Σ|a − b|.
+        "manhattan" => Manhattan,
+        /// 1 − cos(a, b); in [0, 2]. A row of zeros is an error.
+        "cosine" => Cosine,
+    }
 }
 
 impl Metric {
-    /// Its name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Euclidean => "euclidean",
-            Metric::Manhattan => "manhattan",
-            Metric::Cosine => "cosine",
-        }
-    }
-
     /// Distance of two rows. For [`Metric::Cosine`] both must have length 1.
     ///
     /// This function defines every distance of the product: searches may filter by faster formulas, but what

@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::error::{Error, Result};
 use crate::neighbors::NeighborGraph;
 
@@ -21,19 +22,15 @@ pub struct Edges {
     lower_numbers: Vec<u64>,
 }
 
-/// How directed neighbors become undirected edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Symmetrize {
-    /// An edge where either is a neighbor of the other.
-    #[default]
-    Union,
-    /// An edge where each is a neighbor of the other.
-    Mutual,
+choices! {
+    /// How directed neighbors become undirected edges.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Symmetrize = "union" {
+        /// An edge where either is a neighbor of the other.
+        "union" => Union,
+        /// An edge where each is a neighbor of the other.
+        "mutual" => Mutual,
+    }
 }
 
 impl Edges {

@@ -72,12 +72,34 @@ pub enum Error {
     /// A parameter is outside its range.
     #[error("{name} = {value}: {rule}")]
     Parameter {
-        /// Name of the parameter.
-        name: &'static str,
+        /// Path of the parameter.
+        name: String,
         /// What was given.
         value: String,
         /// What is allowed.
-        rule: &'static str,
+        rule: String,
+    },
+    /// A path that leads nowhere.
+    #[error("{path} is not a parameter; {place} has {known}")]
+    UnknownParameter {
+        /// The path.
+        path: String,
+        /// The last part of it that exists.
+        place: String,
+        /// The names below that.
+        known: String,
+    },
+    /// A parameter of a variant that was not chosen: it would have no effect.
+    #[error("{path} has no effect here: {choice} is {chosen}, and it belongs to {others}")]
+    ParameterOfOther {
+        /// The path.
+        path: String,
+        /// The choice.
+        choice: String,
+        /// What was chosen.
+        chosen: String,
+        /// What has the parameter.
+        others: String,
     },
     /// Two inputs that belong together differ in length.
     #[error("{what}: expected {expected} entries, received {received}")]
@@ -301,7 +323,10 @@ pub(crate) fn require(
     value: impl ToString,
     rule: &'static str,
 ) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::Parameter { name, value: value.to_string(), rule }) }
+    match holds {
+        true => Ok(()),
+        false => Err(Error::Parameter { name: name.into(), value: value.to_string(), rule: rule.into() }),
+    }
 }
 
 /// `1536` → `1.5 KiB`.

@@ -57,10 +57,12 @@ pub mod arrays;
 pub mod baselines;
 pub mod checkpoint;
 pub mod cluster;
+pub mod config;
 mod dense;
 pub mod distance;
 pub mod edges;
 pub mod error;
+pub mod fit;
 pub mod generators;
 pub mod graph;
 pub mod labels;
@@ -70,6 +72,7 @@ pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod neighbors;
+mod parameter;
 pub mod params;
 pub mod points;
 pub mod progress;
@@ -82,6 +85,13 @@ pub mod spectral;
 pub mod stochastic;
 pub mod tsne;
 mod vectorized;
+
+pub use config::Config;
+pub use error::{Error, Result};
+pub use fit::{
+    FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation, RobustGraph,
+    SpectralClustering, SpectralEmbedding, Table, Warning,
+};
 
 /// The README's examples, compiled and run.
 #[cfg(doctest)]

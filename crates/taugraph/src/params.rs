@@ -1,54 +1,50 @@
 //! All choices of the pipeline as plain values, checked once; the presets.
 
+use std::fmt;
 use std::ops::Deref;
-use std::str::FromStr;
+use std::sync::Arc;
 
+use crate::parameter::{ParameterTree, choices, parameters};
 use crate::affinity::AffinityKind;
 use crate::edges::Symmetrize;
-use crate::error::{Error, Result, require};
+use crate::error::Result;
 use crate::neighbors::SearchParams;
-use crate::quantile::{AutoEncoder, Constant, Estimator, Identity, Neighborhood, PoolStatistic, Taus};
+use crate::quantile::{AutoEncoder, ConditionalQuantiles, Estimator, Neighborhood, PoolStatistic, Taus};
 use crate::scale::FirstScale;
 use crate::stochastic::{Probability, RobustScale};
 
-/// Which pairs may become edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum CandidatePairs {
-    /// Every pair: memory grows with N².
-    All,
-    /// The k nearest neighbors of each point, made symmetric.
-    Neighbors {
-        /// Neighbors of each point.
-        k: usize,
-        /// Union or mutual.
-        symmetrize: Symmetrize,
-    },
+choices! {
+    /// Which pairs may become edges.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CandidatePairs = "neighbors" {
+        /// Every pair: memory grows with N².
+        "all" => All,
+        /// The k nearest neighbors of each point, made symmetric.
+        "neighbors" => Neighbors {
+            /// Neighbors of each point.
+            k: usize = 15, "at least 1" => |k| *k >= 1;
+            /// Union or mutual.
+            symmetrize: Symmetrize = Symmetrize::Union;
+        },
+    }
 }
 
-/// What the final graph weighs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum FinalAffinity {
-    /// exp(−d²/(σ_iσ_j)) on every candidate, with the robust scales.
-    Plain,
-    /// The same on the edges that persist at some quantile.
-    Masked,
-    /// The same times p^power, at least `floor`.
-    Weighted {
-        /// Exponent of the probability.
-        power: f64,
-        /// Least weight of a candidate.
-        floor: f64,
-    },
+choices! {
+    /// What the final graph weighs.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum FinalAffinity = "weighted" {
+        /// exp(−d²/(σ_iσ_j)) on every candidate, with the robust scales.
+        "plain" => Plain,
+        /// The same on the edges that persist at some quantile.
+        "masked" => Masked,
+        /// The same times p^power, at least `floor`.
+        "weighted" => Weighted {
+            /// Exponent of the probability.
+            power: f64 = 3.0, "finite and at least 0" => |power| *power >= 0.0 && power.is_finite();
+            /// The smallest weight of a candidate.
+            floor: f64 = 1e-6, "between 0 and 1" => |floor| (0.0..=1.0).contains(floor);
+        },
+    }
 }
 
 impl FinalAffinity {
@@ -68,90 +64,102 @@ impl FinalAffinity {
     }
 }
 
-/// What becomes of a graph in several components.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum LinkComponents {
-    /// Weak links between them; see [`crate::links`].
-    Weakly,
-    /// They stay.
-    No,
+choices! {
+    /// What becomes of a graph in several components.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LinkComponents = "weakly" {
+        /// Weak links between them; see [`crate::links`].
+        "weakly" => Weakly,
+        /// They stay.
+        "no" => No,
+    }
 }
 
-/// Parameters of the robust graph (Algorithm 1). See [`Preset`] for sensible sets of them.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct GraphParams {
-    /// How the neighbors are searched.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub search: SearchParams,
-    /// Which pairs may become edges.
-    pub candidates: CandidatePairs,
-    /// How the first scales are measured.
-    pub first_scale: FirstScale,
-    /// Scales are at least this share of their median, first and robust ones.
-    pub scale_floor: f64,
-    /// The exponent of the affinity.
-    pub affinity: AffinityKind,
-    /// How the conditional quantiles are estimated.
-    pub estimator: Estimator,
-    /// The quantiles.
-    pub taus: Taus,
-    /// Similarity above which an edge is present.
-    pub threshold: f64,
-    /// How persistence becomes probability.
-    pub probability: Probability,
-    /// How the robust scales follow.
-    pub robust_scale: RobustScale,
-    /// What the final graph weighs.
-    pub final_affinity: FinalAffinity,
-    /// What becomes of components.
-    pub link_components: LinkComponents,
+parameters! {
+    /// Parameters of the robust graph (Algorithm 1). See [`Preset`] for sensible sets of them.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GraphParams {
+        /// How the neighbors are searched.
+        search: SearchParams = SearchParams::default();
+        /// Which pairs may become edges.
+        candidates: CandidatePairs = CandidatePairs::default();
+        /// How the first local scales are measured.
+        first_scale: FirstScale = FirstScale::default();
+        /// Scales are at least this share of their median, first and robust ones.
+        scale_floor: f64 = 0.25, "finite and at least 0" => |floor| *floor >= 0.0 && floor.is_finite();
+        /// The exponent of the affinity.
+        affinity: AffinityKind = AffinityKind::SquaredDistance;
+        /// How the conditional quantiles are estimated.
+        estimator: Estimator = Estimator::default();
+        /// The quantiles τ.
+        taus: Taus = Taus::default();
+        /// Similarity θ above which an edge is present.
+        threshold: f64 = 0.3, "at least 0 and below 1" => |threshold| (0.0..1.0).contains(threshold);
+        /// How persistence becomes probability.
+        probability: Probability = Probability::default();
+        /// How the robust scales follow.
+        robust_scale: RobustScale = RobustScale::Expectation;
+        /// What the final graph weighs.
+        final_affinity: FinalAffinity = FinalAffinity::default();
+        /// What becomes of a graph in several components.
+        link_components: LinkComponents = LinkComponents::Weakly;
+    }
 }
 
-/// Parameters that have been found within their ranges.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CheckedGraphParams(GraphParams);
+/// Parameters that have been found within their ranges, and the user's own estimator if there is one.
+#[derive(Clone)]
+pub struct CheckedGraphParams {
+    params: GraphParams,
+    own: Option<OwnEstimator>,
+}
+
+/// An estimator that the user brings.
+pub type OwnEstimator = Arc<dyn ConditionalQuantiles + Send + Sync>;
+
+impl fmt::Debug for CheckedGraphParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckedGraphParams")
+            .field("params", &self.params)
+            .field("own", &self.own.is_some())
+            .finish()
+    }
+}
 
 impl Deref for CheckedGraphParams {
     type Target = GraphParams;
 
     fn deref(&self) -> &GraphParams {
-        &self.0
+        &self.params
+    }
+}
+
+impl CheckedGraphParams {
+    /// The same with an estimator of the user's own in place of the named ones.
+    pub fn with_estimator(self, own: OwnEstimator) -> Self {
+        // What is saved with a model names no estimator that could be made again.
+        let params = GraphParams { estimator: Estimator::Constant, ..self.params };
+        Self { params, own: Some(own) }
+    }
+
+    /// The estimator.
+    pub fn estimator(&self) -> &dyn ConditionalQuantiles {
+        match &self.own {
+            Some(own) => own.as_ref(),
+            None => self.params.estimator.as_dyn(),
+        }
+    }
+
+    /// Neighbors of each point that the stages need.
+    pub fn n_neighbors(&self) -> usize {
+        self.params.n_neighbors().max(self.estimator().n_neighbors())
     }
 }
 
 impl GraphParams {
     /// Checks every range once; later stages rely on it.
     pub fn check(self) -> Result<CheckedGraphParams> {
-        self.search.check()?;
-        if let CandidatePairs::Neighbors { k, .. } = self.candidates {
-            require(k >= 1, "neighbors", k, "must be at least 1")?;
-        }
-        match self.first_scale {
-            FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) => {
-                require(k >= 1, "scale neighbors", k, "must be at least 1")?;
-            }
-            FirstScale::Given(_) => {}
-        }
-        let floor = self.scale_floor;
-        require(floor >= 0.0 && floor.is_finite(), "scale_floor", floor, "must be finite and at least 0")?;
-        self.estimator.as_dyn().check()?;
-        let threshold = self.threshold;
-        require((0.0..1.0).contains(&threshold), "threshold", threshold, "must be at least 0 and below 1")?;
-        self.probability.check()?;
-        if let RobustScale::MedianOfRealizations(draws) = self.robust_scale {
-            require((1..=1 << 20).contains(&draws), "realizations", draws, "must be between 1 and 1048576")?;
-        }
-        if let FinalAffinity::Weighted { power, floor } = self.final_affinity {
-            require(power >= 0.0 && power.is_finite(), "power", power, "must be finite and at least 0")?;
-            require((0.0..=1.0).contains(&floor), "weight floor", floor, "must be between 0 and 1")?;
-        }
-        Ok(CheckedGraphParams(self))
+        self.check_ranges("graph")?;
+        Ok(CheckedGraphParams { params: self, own: None })
     }
 
     /// Neighbors of each point that the stages need.
@@ -164,22 +172,23 @@ impl GraphParams {
     }
 }
 
-/// Named sets of parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// The default: neighborhood quantiles (share above the threshold) on a sparse graph.
-    #[default]
-    Robust,
-    /// The same with the mean of the pool, without a threshold.
-    RobustMean,
-    /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations.
-    Paper,
-    /// Plain local scaling (Zelnik-Manor and Perona): all pairs, first scales.
-    LocalScaling,
-    /// Control for `Robust`: the same sparse graph with p = 1 everywhere.
-    ConstantControl,
-    /// Control for `Paper`: affinities above the threshold, averaged distances, no quantile.
-    ThresholdControl,
+choices! {
+    /// Named sets of parameters.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Preset = "robust" {
+        /// The default: neighborhood quantiles (share above the threshold) on a sparse graph.
+        "robust" => Robust,
+        /// The same with the mean of the pool, without a threshold.
+        "robust-mean" => RobustMean,
+        /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations.
+        "paper" => Paper,
+        /// Plain local scaling (Zelnik-Manor and Perona): all pairs, first scales.
+        "local-scaling" => LocalScaling,
+        /// Control for `robust`: the same sparse graph with p = 1 everywhere.
+        "constant-control" => ConstantControl,
+        /// Control for `paper`: affinities above the threshold, averaged distances, no quantile.
+        "threshold-control" => ThresholdControl,
+    }
 }
 
 impl Preset {
@@ -193,47 +202,19 @@ impl Preset {
         Preset::ThresholdControl,
     ];
 
-    /// Its name on the command line and in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Preset::Robust => "robust",
-            Preset::RobustMean => "robust-mean",
-            Preset::Paper => "paper",
-            Preset::LocalScaling => "local-scaling",
-            Preset::ConstantControl => "constant-control",
-            Preset::ThresholdControl => "threshold-control",
-        }
-    }
-
     /// Its parameters.
     pub fn params(self) -> GraphParams {
-        let robust = GraphParams {
-            search: SearchParams::default(),
-            candidates: CandidatePairs::Neighbors { k: 15, symmetrize: Symmetrize::Union },
-            first_scale: FirstScale::KthNeighbor(7),
-            scale_floor: 0.25,
-            affinity: AffinityKind::SquaredDistance,
-            estimator: Estimator::Neighborhood(Neighborhood::default()),
-            taus: Taus::default(),
-            threshold: 0.3,
-            probability: Probability::Persistence { floor: 0.01 },
-            robust_scale: RobustScale::Expectation,
-            final_affinity: FinalAffinity::Weighted { power: 3.0, floor: 1e-6 },
-            link_components: LinkComponents::Weakly,
-        };
+        let robust = GraphParams::default();
         let paper = GraphParams {
-            search: SearchParams::default(),
             candidates: CandidatePairs::All,
-            first_scale: FirstScale::KthNeighbor(7),
             scale_floor: 0.5,
-            affinity: AffinityKind::SquaredDistance,
             estimator: Estimator::AutoEncoder(AutoEncoder::default()),
-            taus: Taus::default(),
             threshold: 0.2,
             probability: Probability::Decay { floor: 0.4 },
-            robust_scale: RobustScale::MedianOfRealizations(25),
+            robust_scale: RobustScale::MedianOfRealizations { draws: 25 },
             final_affinity: FinalAffinity::Plain,
             link_components: LinkComponents::No,
+            ..GraphParams::default()
         };
         match self {
             Preset::Robust => robust,
@@ -243,26 +224,14 @@ impl Preset {
             }
             Preset::Paper => paper,
             Preset::LocalScaling => GraphParams {
-                estimator: Estimator::Constant(Constant),
+                estimator: Estimator::Constant,
                 probability: Probability::Persistence { floor: 0.0 },
                 robust_scale: RobustScale::First,
                 ..paper
             },
-            Preset::ConstantControl => GraphParams { estimator: Estimator::Constant(Constant), ..robust },
-            Preset::ThresholdControl => GraphParams { estimator: Estimator::Identity(Identity), ..paper },
+            Preset::ConstantControl => GraphParams { estimator: Estimator::Constant, ..robust },
+            Preset::ThresholdControl => GraphParams { estimator: Estimator::Identity, ..paper },
         }
-    }
-}
-
-impl FromStr for Preset {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::Parameter {
-            name: "preset",
-            value: name.to_string(),
-            rule: "must be robust, robust-mean, paper, local-scaling, constant-control or threshold-control",
-        })
     }
 }
 
@@ -274,9 +243,9 @@ mod tests {
     fn presets_are_valid_and_named() {
         for preset in Preset::ALL {
             assert!(preset.params().check().is_ok(), "{preset:?}");
-            assert_eq!(preset.name().parse::<Preset>().unwrap(), preset);
+            assert_eq!(Preset::named(preset.name()), Some(preset));
         }
-        assert!("nonsense".parse::<Preset>().is_err());
+        assert_eq!(Preset::named("nonsense"), None);
         assert_eq!(Preset::Robust.params().n_neighbors(), 15);
         assert_eq!(Preset::Paper.params().n_neighbors(), 7);
     }
@@ -290,9 +259,9 @@ mod tests {
             GraphParams { threshold: 1.0, ..robust() },
             GraphParams { threshold: f64::NAN, ..robust() },
             GraphParams { scale_floor: -1.0, ..robust() },
-            GraphParams { first_scale: FirstScale::KthNeighbor(0), ..robust() },
+            GraphParams { first_scale: FirstScale::KthNeighbor { k: 0 }, ..robust() },
             GraphParams { probability: Probability::Decay { floor: 2.0 }, ..robust() },
-            GraphParams { robust_scale: RobustScale::MedianOfRealizations(0), ..robust() },
+            GraphParams { robust_scale: RobustScale::MedianOfRealizations { draws: 0 }, ..robust() },
             GraphParams { final_affinity: FinalAffinity::Weighted { power: -1.0, floor: 0.0 }, ..robust() },
             GraphParams {
                 estimator: Estimator::Neighborhood(Neighborhood { pool: 0, ..Default::default() }),

@@ -16,7 +16,7 @@ use crate::stochastic::{StochasticGraph, robust_scales};
 
 /// The robust graph and everything that was learned on the way. Nodes are the distinct points.
 #[derive(Debug, Clone)]
-pub struct RobustGraph {
+pub struct NodeGraph {
     /// Which rows share a node.
     pub duplicates: Duplicates,
     /// The nearest neighbors of each node, as many as the stages needed.
@@ -61,7 +61,7 @@ pub enum RowEdge {
     Link,
 }
 
-impl RobustGraph {
+impl NodeGraph {
     /// The graph over all rows. A copy hangs on the first row equal to it by an edge of weight 1, the affinity at distance
     /// 0, so that the graph stays as sparse as that of the distinct points.
     pub fn graph_of_rows(&self) -> SparseGraph {
@@ -72,7 +72,7 @@ impl RobustGraph {
         self.graph.renamed(self.duplicates.row_of_node(), self.duplicates.n_rows()).with_edges(&copies)
     }
 
-    /// What is known about an edge of [`RobustGraph::graph_of_rows`].
+    /// What is known about an edge of [`NodeGraph::graph_of_rows`].
     pub fn row_edge(&self, i: u32, j: u32) -> RowEdge {
         let nodes = self.duplicates.node_of_row();
         let (a, b) = (nodes[i as usize], nodes[j as usize]);
@@ -157,7 +157,7 @@ impl Candidates {
         let quantiles = run.checkpointed(
             "quantiles",
             |kept: &Quantiles| kept.fit(edges.len(), &params.taus),
-            || params.estimator.as_dyn().estimate(&similarities, &params.taus, params.threshold, run),
+            || params.estimator().estimate(&similarities, &params.taus, params.threshold, run),
         )?;
         Ok((similarities.into_values(), quantiles))
     }
@@ -191,18 +191,38 @@ pub fn conditional_quantiles(
 
 /// Points → neighbors → first scales → similarities → conditional quantiles → stochastic graph → robust scales →
 /// final affinity.
-pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<RobustGraph> {
+pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -> Result<NodeGraph> {
+    Ok(robust_graph_for(space, &|_| Ok((params.clone(), ())), run)?.0)
+}
+
+/// The same with parameters that depend on the number of distinct points; gives them back, and what was said about them.
+pub(crate) fn robust_graph_for<T>(
+    space: &Space,
+    params_for: &dyn Fn(usize) -> Result<(CheckedGraphParams, T)>,
+    run: &Run<'_>,
+) -> Result<(NodeGraph, CheckedGraphParams, T)> {
     let row = RowSize::of(space, run);
     // A distance matrix is there already, but its distinct rows may have to be copied.
     let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
+    let (at_most, _) = params_for(space.len())?;
     refuse_if_over(
         space.len(),
         run.memory_limit,
-        |n| memory_estimate(n, row, params).plus(copies(n)),
+        |n| memory_estimate(n, row, &at_most).plus(copies(n)),
         "use fewer neighbors, or a preset on neighbors and not on all pairs",
     )?;
     let (distinct, duplicates) = space.distinct(run)?;
-    let distinct = distinct.as_ref();
+    let (params, said) = params_for(duplicates.n_nodes())?;
+    let nodes = graph_of_distinct(distinct.as_ref(), duplicates, &params, run)?;
+    Ok((nodes, params, said))
+}
+
+fn graph_of_distinct(
+    distinct: &Space,
+    duplicates: Duplicates,
+    params: &CheckedGraphParams,
+    run: &Run<'_>,
+) -> Result<NodeGraph> {
     let candidates = Candidates::new(distinct, duplicates, params, run)?;
     let (_, quantiles) = candidates.quantiles(distinct, params, run)?;
     let Candidates { duplicates, neighbors, search, first_scales: first, edges, distances } = candidates;
@@ -222,7 +242,7 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
             )?
         }
     };
-    Ok(RobustGraph {
+    Ok(NodeGraph {
         duplicates,
         neighbors,
         first_scales: first,
@@ -253,12 +273,13 @@ fn check_distances(neighbors: &NeighborGraph) -> Result<()> {
 
 /// The user's scales are given by row; the graph needs them by node.
 fn of_nodes(scale: &FirstScale, duplicates: &Duplicates) -> Result<FirstScale> {
-    let FirstScale::Given(values) = scale else { return Ok(scale.clone()) };
+    let FirstScale::Given { values } = scale else { return Ok(scale.clone()) };
     if values.len() != duplicates.n_rows() {
         let (expected, received) = (duplicates.n_rows(), values.len());
         return Err(Error::Length { what: "local scales", expected, received });
     }
-    Ok(FirstScale::Given(duplicates.row_of_node().iter().map(|&row| values[row as usize]).collect()))
+    let values = duplicates.row_of_node().iter().map(|&row| values[row as usize]).collect();
+    Ok(FirstScale::Given { values })
 }
 
 fn final_affinity(
@@ -338,7 +359,7 @@ impl RowSize {
     }
 }
 
-/// Candidate edges, counted from above, and the bytes of a [`RobustGraph`] on them, its final affinity left out.
+/// Candidate edges, counted from above, and the bytes of a [`NodeGraph`] on them, its final affinity left out.
 pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
     let n_edges = max_edges(n as u64, params);
     let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;

@@ -2,32 +2,39 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::error::{Error, Result, require};
 use crate::neighbors::NeighborGraph;
 use crate::points::sorted_quantile;
 
-/// How the first scales are measured.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum FirstScale {
-    /// σ_i = distance to the k-th neighbor (Zelnik-Manor and Perona 2004; they use 7).
-    KthNeighbor(usize),
-    /// σ_i = mean distance to the k nearest neighbors.
-    MeanOfNeighbors(usize),
-    /// The user's own scale of each row; used as given, without a floor.
-    Given(Vec<f64>),
+choices! {
+    /// How the first local scales are measured.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum FirstScale = "kth-neighbor" {
+        /// σ_i = distance to the k-th neighbor (Zelnik-Manor and Perona 2004; they use 7).
+        "kth-neighbor" => KthNeighbor {
+            /// Which neighbor.
+            k: usize = 7, "at least 1" => |k| *k >= 1;
+        },
+        /// σ_i = mean distance to the k nearest neighbors.
+        "mean-of-neighbors" => MeanOfNeighbors {
+            /// How many neighbors.
+            k: usize = 7, "at least 1" => |k| *k >= 1;
+        },
+        /// The user's own scale of each row; used as given, without a floor.
+        "given" => Given {
+            /// One scale for each row.
+            values: Vec<f64> = Vec::new();
+        },
+    }
 }
 
 impl FirstScale {
     /// Neighbors that must be known.
     pub fn n_neighbors(&self) -> usize {
         match self {
-            FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) => *k,
-            FirstScale::Given(_) => 0,
+            FirstScale::KthNeighbor { k } | FirstScale::MeanOfNeighbors { k } => *k,
+            FirstScale::Given { .. } => 0,
         }
     }
 }
@@ -46,9 +53,9 @@ impl LocalScales {
         match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
             None => Ok(Self { values, least: 0.0 }),
             Some(row) => Err(Error::Parameter {
-                name: "local scale",
+                name: "local scale".into(),
                 value: format!("{} at row {row}", values[row]),
-                rule: "every scale must be finite and above 0",
+                rule: "every scale must be finite and above 0".into(),
             }),
         }
     }
@@ -99,7 +106,7 @@ impl LocalScales {
 /// The first local scales, at least `floor` × the median of the positive ones.
 pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -> Result<LocalScales> {
     let n = neighbors.len();
-    if let FirstScale::KthNeighbor(k) | FirstScale::MeanOfNeighbors(k) = scale {
+    if let FirstScale::KthNeighbor { k } | FirstScale::MeanOfNeighbors { k } = scale {
         let rule = "must be at least 1 and at most the neighbors known of each point";
         require((1..=neighbors.k()).contains(k), "scale neighbors", k, rule)?;
     }
@@ -107,14 +114,14 @@ pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -
         (0..n).into_par_iter().map(|i| of(neighbors.distances(i))).collect()
     };
     Ok(match scale {
-        FirstScale::KthNeighbor(k) => LocalScales::with_floor(measure(&|row| row[k - 1]), floor),
-        FirstScale::MeanOfNeighbors(k) => {
+        FirstScale::KthNeighbor { k } => LocalScales::with_floor(measure(&|row| row[k - 1]), floor),
+        FirstScale::MeanOfNeighbors { k } => {
             LocalScales::with_floor(measure(&|row| row[..*k].iter().sum::<f64>() / *k as f64), floor)
         }
-        FirstScale::Given(values) if values.len() != n => {
+        FirstScale::Given { values } if values.len() != n => {
             return Err(Error::Length { what: "local scales", expected: n, received: values.len() });
         }
-        FirstScale::Given(values) => LocalScales::new(values.clone())?,
+        FirstScale::Given { values } => LocalScales::new(values.clone())?,
     })
 }
 
@@ -129,12 +136,12 @@ mod tests {
     #[test]
     fn kth_mean_and_given() {
         let scales = |scale| first_scales(&line(), &scale, 0.0).unwrap().values().to_vec();
-        assert_eq!(scales(FirstScale::KthNeighbor(1)), [1.0, 1.0, 3.0]);
-        assert_eq!(scales(FirstScale::MeanOfNeighbors(2)), [2.5, 2.0, 3.5]);
+        assert_eq!(scales(FirstScale::KthNeighbor { k: 1 }), [1.0, 1.0, 3.0]);
+        assert_eq!(scales(FirstScale::MeanOfNeighbors { k: 2 }), [2.5, 2.0, 3.5]);
         assert_eq!(scales(FirstScale::Given(vec![1.0, 2.0, 3.0])), [1.0, 2.0, 3.0]);
         assert!(first_scales(&line(), &FirstScale::Given(vec![1.0]), 0.0).is_err());
         for k in [0, 3] {
-            assert!(first_scales(&line(), &FirstScale::KthNeighbor(k), 0.0).is_err());
+            assert!(first_scales(&line(), &FirstScale::KthNeighbor { k }, 0.0).is_err());
         }
         assert!(first_scales(&line(), &FirstScale::Given(vec![1.0, 0.0, 2.0]), 0.0).is_err());
     }

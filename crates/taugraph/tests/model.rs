@@ -15,13 +15,13 @@ use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, propagate};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Overlap};
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::{LaplacianKind, RowNormalization};
 
 /// Points, their graph, clusters and labels, and the model of all.
 struct Trained {
-    robust: RobustGraph,
+    robust: NodeGraph,
     clustering: Clustering,
     propagation: Propagation,
     model: Model,

@@ -17,7 +17,7 @@ use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, LinkComponent
 use taugraph::points::{Points, PreparationParams, SparsePoints, prepare};
 use taugraph::progress::{Progress, Run};
 use taugraph::random::{Stage, Stream};
-use taugraph::robust::{RobustGraph, RowEdge, RowSize, memory_estimate, robust_graph};
+use taugraph::robust::{NodeGraph, RowEdge, RowSize, memory_estimate, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::LaplacianKind;
 use taugraph::stochastic::RobustScale;
@@ -26,7 +26,7 @@ fn space(values: Vec<f64>, n_columns: usize) -> Space {
     Space::from_points(Points::new(values, n_columns).unwrap(), Metric::Euclidean).unwrap()
 }
 
-fn graph_of(space: &Space, params: GraphParams) -> Result<RobustGraph, Error> {
+fn graph_of(space: &Space, params: GraphParams) -> Result<NodeGraph, Error> {
     robust_graph(space, &params.check()?, &Run::new(7))
 }
 

@@ -2,7 +2,7 @@
 
 use taugraph::cluster::{ClusterCount, ClusterParams, Clustering, spectral_clustering};
 use taugraph::progress::Run;
-use taugraph::robust::RobustGraph;
+use taugraph::robust::NodeGraph;
 use taugraph_io::{NewColumn, Output, check_graph_output, check_table_output, write_table};
 
 use super::{
@@ -123,7 +123,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
     };
     report.publish(None, "", &args.run)?;
     let Some(sample) = sample else { return Ok(()) };
-    let relabel = |graph: &RobustGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
+    let relabel = |graph: &NodeGraph, run: &Run<'_>| relabeled(graph, &clustering, &settings, run);
     let found: Vec<Option<u32>> = labels.iter().copied().map(Some).collect();
     let subject = Subject {
         report: &report,
@@ -137,7 +137,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
 
 /// As many clusters of another graph of the same points.
 fn relabeled(
-    graph: &RobustGraph,
+    graph: &NodeGraph,
     clustering: &Clustering,
     settings: &Settings,
     run: &Run<'_>,

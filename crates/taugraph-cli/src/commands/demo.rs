@@ -14,7 +14,7 @@ use taugraph::neighbors::Space;
 use taugraph::params::Preset;
 use taugraph::points::{PreparationParams, prepare};
 use taugraph::progress::Run;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph_io::{Output, write_table};
 
 use super::cluster;
@@ -36,7 +36,7 @@ const SEEDS: u64 = 10;
 
 /// One preset on one set of points.
 struct Attempt {
-    robust: RobustGraph,
+    robust: NodeGraph,
     clustering: Clustering,
     nmi: f64,
 }
@@ -242,7 +242,7 @@ struct Story<'a> {
     seed: u64,
     folder: &'a Path,
     data_file: &'a Path,
-    robust: &'a RobustGraph,
+    robust: &'a NodeGraph,
     rows: &'a [Row],
     seconds: f64,
 }

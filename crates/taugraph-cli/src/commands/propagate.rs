@@ -11,7 +11,7 @@ use taugraph::progress::Run;
 use taugraph::propagate::{
     Clamping, LabeledNodes, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
 };
-use taugraph::robust::RobustGraph;
+use taugraph::robust::NodeGraph;
 use taugraph_io::{
     Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
     write_table,
@@ -88,7 +88,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let text = rows.text(&given.classes, &found, n_conflicts);
     report.publish(Some(("propagation", section)), &text, &args.run)?;
     let Some(sample) = sample else { return Ok(()) };
-    let relabel = |graph: &RobustGraph, run: &Run<'_>| {
+    let relabel = |graph: &NodeGraph, run: &Run<'_>| {
         let duplicates = &graph.duplicates;
         let (examples, _) = LabeledNodes::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
         let found = spread(&graph.graph, &examples, &params, run)?;

@@ -14,7 +14,7 @@ use std::path::Path;
 use picture::Picture;
 use taugraph::cluster::Clustering;
 use taugraph::progress::Run;
-use taugraph::robust::RobustGraph;
+use taugraph::robust::NodeGraph;
 use taugraph_io::Output;
 use taugraph_report::{write_figures, write_page};
 
@@ -25,7 +25,7 @@ use crate::progress::Terminal;
 use crate::report::Report;
 
 /// Labels of all rows on another graph of the same points.
-pub type Relabel<'a> = dyn Fn(&RobustGraph, &Run<'_>) -> Outcome<Vec<Option<u32>>> + 'a;
+pub type Relabel<'a> = dyn Fn(&NodeGraph, &Run<'_>) -> Outcome<Vec<Option<u32>>> + 'a;
 
 /// What is to be shown.
 pub struct Subject<'a> {

@@ -7,7 +7,7 @@ use taugraph::graph::SparseGraph;
 use taugraph::neighbors::Space;
 use taugraph::points::{Points, principal_components};
 use taugraph::progress::Run;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph::spectral::{EigenParams, LaplacianKind, RowNormalization, embed};
 use taugraph::tsne::tsne_of_graph;
 use taugraph_report::{DecayStep, Eigenvalues, Layout};
@@ -51,7 +51,7 @@ impl Picture {
 }
 
 /// Edges and components of the whole graph at each quantile.
-fn decay(graph: &RobustGraph) -> Vec<DecayStep> {
+fn decay(graph: &NodeGraph) -> Vec<DecayStep> {
     let of_step = |&(tau, edges): &(f64, usize)| {
         let sizes = graph.stochastic.component_sizes_at(tau);
         DecayStep { tau, edges, components: sizes.len(), largest: sizes.into_iter().max().unwrap_or(0) }

@@ -11,7 +11,7 @@ use taugraph::params::Preset;
 use taugraph::points::{Duplicates, principal_components};
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
-use taugraph::robust::{RobustGraph, robust_graph};
+use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph::tsne::{TsneParams, tsne};
 use taugraph_figures::{
     ABSENT, Bars, Curve, Curves, DecayPanel, GraphPanel, INK, Level, Panel, PlaneMap, class_color,
@@ -58,7 +58,7 @@ fn losses(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// One way to a graph and its clusters.
 struct Attempt {
-    robust: RobustGraph,
+    robust: NodeGraph,
     labels: Vec<u32>,
     nmi: f64,
 }

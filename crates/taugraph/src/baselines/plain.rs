@@ -34,7 +34,7 @@ pub fn neighbor_graph(
     let weights = match weights {
         NeighborWeights::One => vec![1.0; edges.len()],
         NeighborWeights::LocallyScaled => {
-            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(k.min(7)), 0.0)?;
+            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: k.min(7) }, 0.0)?;
             let distances = edge_distances(&distinct, &edges);
             local_affinity(AffinityKind::SquaredDistance, &scales, &edges, &distances)
         }

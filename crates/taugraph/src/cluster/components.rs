@@ -18,7 +18,7 @@ pub(super) fn cluster_separately(
     run: &Run<'_>,
 ) -> Result<Clustering> {
     let n_components = components.len();
-    let max = match params.clusters {
+    let max = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
         // There are at least as many clusters as components, however few were to be considered.
         ClusterCount::Automatic { max } => max.max(n_components.saturating_add(1)).min(graph.n_nodes()),
@@ -29,9 +29,9 @@ pub(super) fn cluster_separately(
     let members = components.nodes();
     let graphs = graph.split(components);
     let rows =
-        if params.rows == RowNormalization::UnitLength { RowNormalization::Plain } else { params.rows };
+        if params.row_normalization == RowNormalization::UnitLength { RowNormalization::Plain } else { params.row_normalization };
     // A component can get at most what is left when every other component has one; where the gaps decide, one more shows them.
-    let further = match params.clusters {
+    let further = match params.count() {
         ClusterCount::Exactly(_) => 1,
         ClusterCount::Automatic { .. } => 2,
     };
@@ -52,7 +52,7 @@ pub(super) fn cluster_separately(
     let smallest: Vec<f64> = eigenvalues.iter().take(max + 1).map(|pair| pair.0).collect();
     let bound = Laplacian::new(graph, params.laplacian).norm_bound();
     let eigengap = Eigengap::new(smallest, bound);
-    let n_clusters = match params.clusters {
+    let n_clusters = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { .. } => eigengap.suggestion().max(n_components),
     };
@@ -69,7 +69,7 @@ pub(super) fn cluster_separately(
     let mut labels = vec![0u32; graph.n_nodes()];
     let mut used = 0u32;
     for ((nodes, embedding), &share) in members.iter().zip(embeddings).zip(&shares) {
-        let own = embedding.truncated(share, params.rows);
+        let own = embedding.truncated(share, params.row_normalization);
         let of_component = kmeans(&own.coordinates, share, share, &params.kmeans, run)?.labels;
         nodes.iter().zip(of_component.iter()).for_each(|(&node, label)| labels[node as usize] = used + label);
         used += share as u32;

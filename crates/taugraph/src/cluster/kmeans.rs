@@ -4,6 +4,7 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::{ParameterTree, parameters};
 use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
 use crate::labels::Labels;
@@ -19,31 +20,16 @@ const SAMPLED: usize = 8;
 /// Points of a chunk of parallel work.
 const CHUNK: usize = 4096;
 
-/// Parameters of k-means.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct KMeansParams {
-    /// Independent starts; the best result counts.
-    pub restarts: usize,
-    /// Most rounds of assignment for each start.
-    pub max_rounds: usize,
-    /// Stop once the summed squared distance falls by less than this share.
-    pub tolerance: f64,
-}
-
-impl Default for KMeansParams {
-    fn default() -> Self {
-        Self { restarts: 10, max_rounds: 300, tolerance: 1e-7 }
-    }
-}
-
-impl KMeansParams {
-    /// Whether the parameters are within their ranges.
-    pub fn check(&self) -> Result<()> {
-        let restarts = (1..=u32::MAX as usize).contains(&self.restarts);
-        require(restarts, "restarts", self.restarts, "must be at least 1")?;
-        require(self.max_rounds >= 1, "max_rounds", self.max_rounds, "must be at least 1")?;
-        require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")
+parameters! {
+    /// Parameters of k-means.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct KMeansParams {
+        /// Independent starts; the best result counts.
+        restarts: usize = 10, "at least 1" => |restarts| (1..=u32::MAX as usize).contains(restarts);
+        /// The most rounds of assignment for each start.
+        max_rounds: usize = 300, "at least 1" => |most| *most >= 1;
+        /// Stop once the summed squared distance falls by less than this share.
+        tolerance: f64 = 1e-7, "at least 0" => |tolerance| *tolerance >= 0.0;
     }
 }
 
@@ -70,7 +56,7 @@ pub fn kmeans(
     params: &KMeansParams,
     run: &Run<'_>,
 ) -> Result<KMeans> {
-    params.check()?;
+    params.check_ranges("cluster.kmeans")?;
     let n = Points::check_table(points, n_columns)?;
     require(k >= 1, "clusters", k, "must be at least 1")?;
     let distinct = distinct_rows(points, n_columns, k);

@@ -7,9 +7,10 @@ mod stability;
 
 pub use eigengap::Eigengap;
 pub use kmeans::{KMeans, KMeansParams, kmeans};
-pub use stability::{Stability, StabilityParams, stability};
+pub use stability::{Stability, stability};
 
-use crate::error::{Error, Result, require};
+use crate::parameter::{ParameterTree, choices, parameters};
+use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
@@ -24,93 +25,73 @@ use crate::spectral::{
 
 /// How many clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum ClusterCount {
+pub(crate) enum ClusterCount {
     /// This many, exactly.
     Exactly(usize),
-    /// The one with the largest relative eigengap, from 2 to `most`.
+    /// The one with the largest relative eigengap, from 2 to `max`.
     Automatic {
-        /// Most clusters considered.
+        /// The most clusters considered.
         max: usize,
     },
 }
 
-impl Default for ClusterCount {
-    fn default() -> Self {
-        ClusterCount::Automatic { max: 15 }
+choices! {
+    /// What to do with a graph in several components.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ComponentPolicy = "link" {
+        /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
+        "link" => Link,
+        /// Cluster each component on its own: no cluster spans two components.
+        "separately" => Separately,
+        /// Take the eigenvectors of all components together.
+        "joint" => Joint,
+        /// An error.
+        "refuse" => Refuse,
     }
 }
 
-/// What to do with a graph in several components.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum ComponentPolicy {
-    /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
-    #[default]
-    Link,
-    /// Cluster each component on its own: no cluster spans two components.
-    Separately,
-    /// Take the eigenvectors of all components together.
-    Joint,
-    /// An error.
-    Refuse,
-}
-
-/// Parameters of spectral clustering.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct ClusterParams {
-    /// How many clusters.
-    pub clusters: ClusterCount,
-    /// Which Laplacian.
-    pub laplacian: LaplacianKind,
-    /// What becomes of the eigenvectors' rows.
-    pub rows: RowNormalization,
-    /// The eigensolvers.
-    pub eigen: EigenParams,
-    /// The grouping of the embedded points.
-    pub kmeans: KMeansParams,
-    /// What to do with a graph in several components.
-    pub components: ComponentPolicy,
-}
-
-impl Default for ClusterParams {
-    fn default() -> Self {
-        Self {
-            clusters: ClusterCount::default(),
-            laplacian: LaplacianKind::default(),
-            rows: RowNormalization::default(),
-            eigen: EigenParams::for_space(),
-            kmeans: KMeansParams::default(),
-            components: ComponentPolicy::default(),
-        }
+parameters! {
+    /// Parameters of spectral clustering.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ClusterParams {
+        /// Number of clusters; none finds it from the eigenvalues.
+        n_clusters: Option<usize> = None, "at least 1" => |count| *count != Some(0);
+        /// The most clusters considered where the number is found.
+        max_clusters: usize = 15, "at least 2" => |most| *most >= 2;
+        /// Which Laplacian.
+        laplacian: LaplacianKind = LaplacianKind::default();
+        /// What becomes of the eigenvectors' rows.
+        row_normalization: RowNormalization = RowNormalization::UnitLength;
+        /// The eigensolvers.
+        eigen: EigenParams = EigenParams::for_space();
+        /// The grouping of the embedded points.
+        kmeans: KMeansParams = KMeansParams::default();
+        /// What to do with a graph in several connected components.
+        components: ComponentPolicy = ComponentPolicy::Link;
+        /// Drawn graphs over which the stability of each label is measured; 0 does not measure it.
+        stability: usize = 0, "at most 1048576" => |draws| *draws <= 1 << 20;
     }
 }
 
 impl ClusterParams {
     /// The defaults with a fixed number of clusters.
     pub fn exactly(n_clusters: usize) -> Self {
-        Self { clusters: ClusterCount::Exactly(n_clusters), ..Self::default() }
+        Self { n_clusters: Some(n_clusters), ..Self::default() }
+    }
+
+    /// How many clusters are asked for.
+    fn count(&self) -> ClusterCount {
+        match self.n_clusters {
+            Some(clusters) => ClusterCount::Exactly(clusters),
+            None => ClusterCount::Automatic { max: self.max_clusters },
+        }
     }
 
     fn check(&self, n: usize) -> Result<()> {
-        self.eigen.check()?;
-        self.kmeans.check()?;
-        match self.clusters {
-            ClusterCount::Exactly(0) => require(false, "clusters", 0, "must be at least 1"),
-            ClusterCount::Exactly(clusters) if clusters > n => {
-                Err(Error::TooManyClusters { clusters, distinct: n })
-            }
-            ClusterCount::Automatic { max } => require(max >= 2, "most clusters", max, "must be at least 2"),
-            ClusterCount::Exactly(_) => Ok(()),
+        self.check_ranges("cluster")?;
+        match self.n_clusters {
+            Some(clusters) if clusters > n => Err(Error::TooManyClusters { clusters, distinct: n }),
+            _ => Ok(()),
         }
     }
 }
@@ -168,19 +149,19 @@ fn whole(
     let n = graph.n_nodes();
     // One pair more than clusters would show the gap after them, but it lies inside the spectrum and can cost more than
     // all others together: it is only sought where the gaps decide.
-    let n_pairs = match params.clusters {
+    let n_pairs = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
         // Fewer clusters than components would be considered in vain: their eigenvalues are all alike.
         ClusterCount::Automatic { max } => max.max(n_components).saturating_add(1).min(n),
     };
-    if let (ComponentPolicy::Joint, ClusterCount::Exactly(clusters)) = (params.components, params.clusters)
+    if let (ComponentPolicy::Joint, ClusterCount::Exactly(clusters)) = (params.components, params.count())
         && n_components > clusters
     {
         return Err(Error::FewerClustersThanComponents { clusters, components: n_components });
     }
     // Rows are brought to their length only after the number of columns is known.
     let rows =
-        if params.rows == RowNormalization::UnitLength { RowNormalization::Plain } else { params.rows };
+        if params.row_normalization == RowNormalization::UnitLength { RowNormalization::Plain } else { params.row_normalization };
     let all = run.checkpointed(
         "embedding",
         |kept: &Embedding| (kept.coordinates.len(), kept.n_columns) == (n * n_pairs, n_pairs),
@@ -188,11 +169,11 @@ fn whole(
     )?;
     let bound = Laplacian::new(graph, params.laplacian).norm_bound();
     let eigengap = Eigengap::new(all.eigenvalues.clone(), bound);
-    let n_clusters = match params.clusters {
+    let n_clusters = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { .. } => eigengap.suggestion(),
     };
-    let embedding = all.truncated(n_clusters, params.rows);
+    let embedding = all.truncated(n_clusters, params.row_normalization);
     let labels = run.checkpointed(
         "clusters",
         |kept: &Labels| (kept.len(), kept.n_classes()) == (n, n_clusters),
@@ -203,7 +184,7 @@ fn whole(
 
 /// What clustering a graph of `n` nodes will hold at each stage, the graph included.
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
-    let pairs = match params.clusters {
+    let pairs = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
         ClusterCount::Automatic { max } => max.saturating_add(1),
     }

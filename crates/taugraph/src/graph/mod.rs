@@ -6,25 +6,22 @@ pub use components::Components;
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::points::check_count;
 
-/// What becomes of a matrix whose entries (i, j) and (j, i) differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Asymmetry {
-    /// It is an error.
-    #[default]
-    Refuse,
-    /// Both become their mean; one that is absent counts as 0.
-    Mean,
-    /// Both become the larger one.
-    Larger,
+choices! {
+    /// What becomes of a matrix whose entries (i, j) and (j, i) differ.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Asymmetry = "refuse" {
+        /// It is an error.
+        "refuse" => Refuse,
+        /// Both become their mean; one that is absent counts as 0.
+        "mean" => Mean,
+        /// Both become the larger one.
+        "larger" => Larger,
+    }
 }
 
 /// What was changed in a matrix to make it a graph.

@@ -13,23 +13,19 @@ pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use multigrid::{FINEST, LANES, Multigrid};
 
+use crate::parameter::parameters;
 use crate::error::Result;
 use crate::graph::Components;
 use crate::progress::Run;
 
-/// Precision of the linear systems.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Solver {
-    /// Residual relative to the right-hand side, both measured in units of the degrees.
-    pub tolerance: f64,
-    /// Most iterations.
-    pub max_iterations: usize,
-}
-
-impl Default for Solver {
-    fn default() -> Self {
-        Self { tolerance: 1e-6, max_iterations: 1000 }
+parameters! {
+    /// Precision of the linear systems.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Solver {
+        /// Residual relative to the right-hand side, both measured in units of the degrees.
+        tolerance: f64 = 1e-6, "at least 1e-13 and below 1" => |tolerance| (1e-13..1.0).contains(tolerance);
+        /// The most iterations.
+        max_iterations: usize = 1000, "at least 1" => |most| *most >= 1;
     }
 }
 

@@ -68,7 +68,7 @@ impl Clusters {
                 degrees[link.j as usize] += link.weight;
             }
             let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, n_clusters);
-            Spectral::new(embedding, params.laplacian, params.rows, degrees, centers)
+            Spectral::new(embedding, params.laplacian, params.row_normalization, degrees, centers)
         });
         Self { labels, n_clusters, spectral }
     }

@@ -123,7 +123,7 @@ impl Model {
         let scale = match self.params.robust_scale {
             RobustScale::First => first_scale,
             // What the draws of the nodes' scales estimate; a new point has no draws of its own.
-            RobustScale::Expectation | RobustScale::MedianOfRealizations(_) => {
+            RobustScale::Expectation | RobustScale::MedianOfRealizations { .. } => {
                 let weight: f64 = edges.iter().map(|edge| edge.3).sum();
                 let sum: f64 = edges.iter().map(|edge| edge.3 * edge.1).sum();
                 let mean = if weight > 0.0 { sum / weight } else { first_scale };
@@ -161,11 +161,11 @@ impl Model {
     /// By the rule of the nodes; where their scales were given, that of the nearest node.
     fn first_scale(&self, new: &NewPoint<'_>) -> f64 {
         match self.params.first_scale {
-            FirstScale::KthNeighbor(k) => new.distances[k - 1].max(self.first_scales.least()),
-            FirstScale::MeanOfNeighbors(k) => {
+            FirstScale::KthNeighbor { k } => new.distances[k - 1].max(self.first_scales.least()),
+            FirstScale::MeanOfNeighbors { k } => {
                 (new.distances[..k].iter().sum::<f64>() / k as f64).max(self.first_scales.least())
             }
-            FirstScale::Given(_) => self.first_scales.get(new.ids[0] as usize),
+            FirstScale::Given { .. } => self.first_scales.get(new.ids[0] as usize),
         }
     }
 

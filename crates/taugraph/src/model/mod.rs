@@ -23,7 +23,7 @@ use crate::neighbors::{MetricPoints, NeighborGraph, Space};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams};
 use crate::points::{Points, Preparation, PreparationRule, check_count};
 use crate::propagate::Propagation;
-use crate::robust::RobustGraph;
+use crate::robust::NodeGraph;
 use crate::scale::{FirstScale, LocalScales};
 use crate::spectral::{Embedding, LaplacianKind, RowNormalization};
 
@@ -52,7 +52,7 @@ pub struct Model {
 
 impl Model {
     /// The model of a robust graph. `space` are the points it was made from, `params` how.
-    pub fn new(space: &Space, robust: &RobustGraph, params: &CheckedGraphParams) -> Result<Self> {
+    pub fn new(space: &Space, robust: &NodeGraph, params: &CheckedGraphParams) -> Result<Self> {
         let Space::Points(points) = space else {
             return Err(Error::NeedsPoints { stage: "placing new points" });
         };
@@ -99,7 +99,7 @@ impl Model {
     /// If graph and clustering differ in their nodes.
     pub fn with_clusters(
         self,
-        robust: &RobustGraph,
+        robust: &NodeGraph,
         clustering: &Clustering,
         params: &ClusterParams,
     ) -> Result<Self> {
@@ -113,7 +113,7 @@ impl Model {
     /// If graph and embedding differ in their nodes.
     pub fn with_embedding(
         self,
-        robust: &RobustGraph,
+        robust: &NodeGraph,
         embedding: &Embedding,
         kind: LaplacianKind,
         rows: RowNormalization,
@@ -253,7 +253,7 @@ impl Model {
 fn without_given_scales(params: &CheckedGraphParams) -> Result<CheckedGraphParams> {
     let params = GraphParams::clone(params);
     match params.first_scale {
-        FirstScale::Given(_) => GraphParams { first_scale: FirstScale::Given(Vec::new()), ..params },
+        FirstScale::Given { .. } => GraphParams { first_scale: FirstScale::Given { values: Vec::new() }, ..params },
         _ => params,
     }
     .check()

@@ -180,9 +180,9 @@ impl Model {
 /// A number of things that there can be.
 fn whole(name: &'static str, number: u64) -> Result<usize> {
     usize::try_from(number).map_err(|_| Error::Parameter {
-        name,
+        name: name.into(),
         value: number.to_string(),
-        rule: "must be a number of things that fit into memory",
+        rule: "must be a number of things that fit into memory".into(),
     })
 }
 

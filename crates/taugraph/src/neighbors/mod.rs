@@ -31,6 +31,7 @@ use panels::Panels;
 use reordered::Reordered;
 use tiles::Queries;
 
+use crate::parameter::ParameterTree;
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean, squared_to_each};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
@@ -304,10 +305,14 @@ pub fn search_neighbors(
     params: &SearchParams,
     run: &Run<'_>,
 ) -> Result<(NeighborGraph, SearchInfo)> {
-    params.check()?;
+    params.check_ranges("graph.search")?;
     let n = space.len();
     if k == 0 {
-        return Err(Error::Parameter { name: "neighbors", value: "0".into(), rule: "must be at least 1" });
+        return Err(Error::Parameter {
+            name: "neighbors".into(),
+            value: "0".into(),
+            rule: "must be at least 1".into(),
+        });
     }
     if k >= n {
         return Err(Error::TooFewPoints { needed: k, distinct: n });
@@ -343,9 +348,9 @@ pub fn search_neighbors(
         Space::Sparse(space) => (sparse::nearest(space, k, run)?, SearchInfo::exact(UsedSearch::ByColumns)),
         Space::Neighbors(graph) if k > graph.k => {
             return Err(Error::Parameter {
-                name: "neighbors",
+                name: "neighbors".into(),
                 value: k.to_string(),
-                rule: "the neighbor graph given holds fewer neighbors of each point",
+                rule: "the neighbor graph given holds fewer neighbors of each point".into(),
             });
         }
         Space::Neighbors(graph) => {

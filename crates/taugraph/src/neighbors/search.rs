@@ -1,44 +1,31 @@
 //! Which search finds the neighbors, how good it must be, and how good it was.
 
-use crate::error::{Result, require};
+use crate::parameter::{choices, parameters};
 
 /// From this many points on cells are tried; fewer are searched exactly in a few seconds.
 pub(super) const MANY_POINTS: usize = 50_000;
 
-/// How the neighbors are searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum SearchMethod {
-    /// Exactly where that is fast, in cells where there are very many points.
-    #[default]
-    Auto,
-    /// Exactly.
-    Exact,
-    /// In cells, where the metric allows it and it saves anything.
-    Approximate,
-}
-
-/// The search and what is asked of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub struct SearchParams {
+choices! {
     /// How the neighbors are searched.
-    pub method: SearchMethod,
-    /// Share of the true neighbors that an approximate search must find.
-    pub recall: f64,
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SearchMethod = "auto" {
+        /// Exactly where that is fast, in cells where there are very many points.
+        "auto" => Auto,
+        /// Exactly.
+        "exact" => Exact,
+        /// In cells, where the metric allows it and it saves anything.
+        "approximate" => Approximate,
+    }
 }
 
-impl Default for SearchParams {
-    fn default() -> Self {
-        Self { method: SearchMethod::Auto, recall: 0.98 }
+parameters! {
+    /// How neighbors are searched, and how well.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct SearchParams {
+        /// How the neighbors are searched.
+        method: SearchMethod = SearchMethod::Auto;
+        /// Share of the true neighbors that an approximate search must find.
+        recall: f64 = 0.98, "at least 0.5 and at most 1" => |recall| (0.5..=1.0).contains(recall);
     }
 }
 
@@ -46,12 +33,6 @@ impl SearchParams {
     /// The exact search.
     pub fn exact() -> Self {
         Self { method: SearchMethod::Exact, ..Self::default() }
-    }
-
-    /// Whether the recall is a share.
-    pub fn check(&self) -> Result<()> {
-        let rule = "must be at least 0.5 and at most 1";
-        require((0.5..=1.0).contains(&self.recall), "recall", self.recall, rule)
     }
 
     /// Whether cells are tried for `n` points.
@@ -66,7 +47,8 @@ impl SearchParams {
 
 /// The search that was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum UsedSearch {
     /// A k-d tree, exact.
     Tree,
@@ -89,7 +71,8 @@ pub enum UsedSearch {
 
 /// How the neighbors were found, and how many of the true ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
+#[derive(serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct SearchInfo {
     /// The search.
     pub used: UsedSearch,

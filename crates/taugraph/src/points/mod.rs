@@ -142,7 +142,7 @@ fn scale_to_unit(row: &mut [f64]) -> bool {
 }
 
 /// The rules of a row-major table that hold for raw tables too.
-fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
+pub(crate) fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
     if n_columns == 0 {
         return Err(Error::Empty { what: "columns" });
     }

@@ -53,9 +53,9 @@ pub fn principal_components(
     let (n, d) = (points.len(), points.n_columns());
     if n_components == 0 || n_components > n.min(d) {
         return Err(Error::Parameter {
-            name: "pca",
+            name: "pca".into(),
             value: n_components.to_string(),
-            rule: "must be at least 1 and at most the smaller of rows and varying columns",
+            rule: "must be at least 1 and at most the smaller of rows and varying columns".into(),
         });
     }
     run.stage("principal components", None)?;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::{choices, parameters};
 use super::pca::{PcaModel, principal_components};
 use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
@@ -13,68 +14,45 @@ const LOT: usize = 64;
 /// Rows of a chunk of parallel work.
 const ROWS: usize = 1024;
 
-/// How each column is brought to a common scale.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Standardize {
-    /// Mean 0, standard deviation 1 (over n, as scikit-learn does).
-    #[default]
-    #[cfg_attr(feature = "serde", serde(rename = "zscore"))]
-    ZScore,
-    /// Smallest value 0, largest 1.
-    #[cfg_attr(feature = "serde", serde(rename = "minmax"))]
-    MinMax,
-    /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
-    Robust,
-    /// Largest magnitude 1, zeros kept.
-    MaxAbs,
-    /// As they are.
-    None,
-}
-
-impl Standardize {
-    /// Its name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Standardize::ZScore => "zscore",
-            Standardize::MinMax => "minmax",
-            Standardize::Robust => "robust",
-            Standardize::MaxAbs => "max-abs",
-            Standardize::None => "none",
-        }
+choices! {
+    /// How each column is brought to a common scale.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Standardize = "zscore" {
+        /// Mean 0, standard deviation 1 (over n, as scikit-learn does).
+        "zscore" => ZScore,
+        /// Smallest value 0, largest 1.
+        "minmax" => MinMax,
+        /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
+        "robust" => Robust,
+        /// Largest magnitude 1, zeros kept.
+        "max-abs" => MaxAbs,
+        /// As they are.
+        "none" => None,
     }
 }
 
-/// What happens to missing cells (NaN).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Missing {
-    /// The median of the column's other cells.
-    #[default]
-    Median,
-    /// Refused, with the first such cell.
-    #[cfg_attr(feature = "serde", serde(rename = "error"))]
-    Refuse,
+choices! {
+    /// What happens to missing cells (NaN).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Missing = "median" {
+        /// The median of the column's other cells.
+        "median" => Median,
+        /// Refused, with the first such cell.
+        "error" => Refuse,
+    }
 }
 
-/// Choices of [`prepare`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct PreparationParams {
-    /// Scaling of the columns.
-    pub standardize: Standardize,
-    /// Treatment of missing cells.
-    pub missing: Missing,
-    /// Keep only this many principal components; `None` keeps all columns.
-    pub pca: Option<usize>,
+parameters! {
+    /// Choices of [`prepare`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct PreparationParams {
+        /// Scaling of the columns.
+        standardize: Standardize = Standardize::ZScore;
+        /// Treatment of missing cells.
+        missing: Missing = Missing::Median;
+        /// Principal components that are kept; none keeps all columns.
+        pca: Option<usize> = None, "at least 1" => |pca| *pca != Some(0);
+    }
 }
 
 /// What was learned about one kept column; maps new cells in the same way.

@@ -27,7 +27,7 @@ pub(super) fn probabilities(
     let width = examples.n_classes();
     let priors = match priors {
         Priors::Uniform => vec![1.0 / width as f64; width],
-        Priors::Given(shares) => checked_shares("class priors", shares, width)?,
+        Priors::Given { shares } => checked_shares("class priors", shares, width)?,
     };
     let mut values = match scale {
         Scale::Mass => by_mass(scores, width, &priors, examples, reached),

@@ -19,6 +19,7 @@ pub use walk::{WalkInfo, WalkTable};
 
 use std::borrow::Cow;
 
+use crate::parameter::{ParameterTree, choices, parameters};
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
 use crate::linear::Hierarchy;
@@ -31,90 +32,84 @@ use rules::{Problem, Scores};
 /// graph of all pairs, by weights that are mere rounding.
 const WEAK: f64 = 1e-10;
 
-/// How labels spread.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Rule {
-    /// Harmonic functions with class-mass normalization.
-    #[default]
-    Harmonic,
-    /// Poisson learning.
-    Poisson,
-    /// Local and global consistency with class-mass normalization.
-    Consistency {
-        /// How much a node listens to its neighbors, below 1.
-        alpha: f64,
-    },
-    /// The label with the largest K_jl/√K_ll.
-    KernelCosine,
-    /// The label nearest in the distances of the kernel.
-    NearestInKernel,
-    /// Algorithm 2 of the paper; see [`WalkTable`].
-    GreedyWalk {
-        /// Most steps.
-        max_walk: usize,
-        /// Leading eigenpairs; `None` takes all, which needs N² memory.
-        pairs: Option<usize>,
-    },
-}
-
-/// Whether examples are certain.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Clamping {
-    /// They keep their labels.
-    #[default]
-    Hard,
-    /// They may be outvoted by their neighbors (harmonic functions only).
-    Soft {
-        /// Strength of an example, in units of its node's degree.
-        strength: f64,
-    },
-}
-
-/// How likely the classes are before anything is known.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Priors {
-    /// All alike.
-    #[default]
-    Uniform,
-    /// In these proportions.
-    Given(Vec<f64>),
-}
-
-/// Parameters of [`propagate`].
-#[derive(Debug, Clone, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct PropagateParams {
+choices! {
     /// How labels spread.
-    pub rule: Rule,
-    /// Whether examples are certain.
-    pub clamping: Clamping,
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Rule = "harmonic" {
+        /// Harmonic functions with class-mass normalization.
+        "harmonic" => Harmonic,
+        /// Poisson learning.
+        "poisson" => Poisson,
+        /// Local and global consistency with class-mass normalization.
+        "consistency" => Consistency {
+            /// How much a node listens to its neighbors.
+            alpha: f64 = 0.99, "above 0 and below 1" => |alpha| *alpha > 0.0 && *alpha < 1.0;
+        },
+        /// The label with the largest K_jl/√K_ll.
+        "kernel-cosine" => KernelCosine,
+        /// The label nearest in the distances of the kernel.
+        "nearest-in-kernel" => NearestInKernel,
+        /// Algorithm 2 of the paper; see [`WalkTable`].
+        "greedy-walk" => GreedyWalk {
+            /// The most steps.
+            max_walk: usize = 5;
+            /// Leading eigenpairs; none takes all, which needs N² memory.
+            pairs: Option<usize> = None;
+        },
+    }
+}
+
+choices! {
+    /// Whether given labels are certain.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Clamping = "hard" {
+        /// Labeled points keep their labels.
+        "hard" => Hard,
+        /// They may be outvoted by their neighbors (harmonic functions only).
+        "soft" => Soft {
+            /// Strength of a given label, in units of its node's degree.
+            strength: f64 = 1.0, "finite and above 0" => |strength| *strength > 0.0 && strength.is_finite();
+        },
+    }
+}
+
+choices! {
     /// How likely the classes are before anything is known.
-    pub priors: Priors,
-    /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
-    pub sizes: Option<Vec<f64>>,
-    /// Precision of the linear systems.
-    pub solver: Solver,
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Priors = "uniform" {
+        /// All alike.
+        "uniform" => Uniform,
+        /// In these proportions.
+        "given" => Given {
+            /// One share for each class, in the order of the classes.
+            shares: Vec<f64> = Vec::new();
+        },
+    }
+}
+
+parameters! {
+    /// Parameters of [`propagate`].
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct PropagateParams {
+        /// How labels spread.
+        rule: Rule = Rule::Harmonic;
+        /// Whether given labels are certain.
+        clamping: Clamping = Clamping::Hard;
+        /// How likely the classes are before anything is known.
+        priors: Priors = Priors::Uniform;
+        /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
+        sizes: Option<Vec<f64>> = None;
+        /// Precision of the linear systems.
+        solver: Solver = Solver::default();
+        /// Whether the components of a given graph are joined by weak links, so that labels reach all of it.
+        link: bool = false;
+    }
 }
 
 impl PropagateParams {
     /// Harmonic functions with uniform priors, certain examples and no sizes.
     fn is_plain_harmonic(&self) -> bool {
-        let Self { rule, clamping, priors, sizes, solver: _ } = self;
+        let Self { rule, clamping, priors, sizes, .. } = self;
         *rule == Rule::Harmonic
             && *clamping == Clamping::Hard
             && *priors == Priors::Uniform
@@ -122,25 +117,10 @@ impl PropagateParams {
     }
 
     fn check(&self) -> Result<()> {
-        let tolerance = self.solver.tolerance;
-        require(
-            (1e-13..1.0).contains(&tolerance),
-            "tolerance",
-            tolerance,
-            "must be at least 1e-13 and below 1",
-        )?;
-        let most = self.solver.max_iterations;
-        require(most >= 1, "max_iterations", most, "must be at least 1")?;
-        if let Rule::Consistency { alpha } = self.rule {
-            require(alpha > 0.0 && alpha < 1.0, "alpha", alpha, "must be above 0 and below 1")?;
-        }
-        if let Clamping::Soft { strength } = self.clamping {
-            let fine = strength > 0.0 && strength.is_finite();
-            require(fine, "strength", strength, "must be finite and above 0")?;
-            let rule = "needs harmonic functions: the other rules keep examples as they are, or never did";
-            require(self.rule == Rule::Harmonic, "soft examples", format!("{:?}", self.rule), rule)?;
-        }
-        Ok(())
+        self.check_ranges("propagate")?;
+        let soft = matches!(self.clamping, Clamping::Soft { .. });
+        let rule = "needs harmonic functions: the other rules keep given labels as they are, or never did";
+        require(!soft || self.rule == Rule::Harmonic, "propagate.clamping", "soft", rule)
     }
 }
 

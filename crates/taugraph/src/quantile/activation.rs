@@ -2,30 +2,27 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::vectorized::{exponential, vectorized};
 
 /// Values handed to a thread at once.
 const CHUNK: usize = 8192;
 
-/// Elementwise non-linearity φ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Activation {
-    /// 1/(1 + e^−z), the paper's.
-    #[default]
-    Sigmoid,
-    /// tanh z.
-    Tanh,
-    /// max(0, z); its derivative at 0 is taken as 0.
-    Relu,
-    /// z.
-    Identity,
-    /// ln(1 + e^z), also the decrements of joint models.
-    Softplus,
+choices! {
+    /// Elementwise non-linearity φ.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Activation = "sigmoid" {
+        /// 1/(1 + e^−z), the paper's.
+        "sigmoid" => Sigmoid,
+        /// tanh z.
+        "tanh" => Tanh,
+        /// max(0, z); its derivative at 0 is taken as 0.
+        "relu" => Relu,
+        /// z.
+        "identity" => Identity,
+        /// ln(1 + e^z), also the decrements of joint models.
+        "softplus" => Softplus,
+    }
 }
 
 impl Activation {

@@ -9,6 +9,7 @@
 //! sampled non-edges ([`sampled_rows`](super::sampled_rows)) it is linear in the edges, too. The reconstruction of an edge is the
 //! mean of Ŵ_ij and Ŵ_ji.
 
+use crate::parameter::{choices, parameters};
 use super::activation::Activation;
 use super::loss::Loss;
 use super::matrix::{AffinityMatrix, transposed};
@@ -19,113 +20,80 @@ use super::sampled_rows::SampledRows;
 use super::whole_rows::{FULL_BATCH, RowTraining, Setting, WholeRows};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// How training begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Initialization {
-    /// The first layer from the leading eigenvectors of W, the rest random.
-    #[default]
-    Spectral,
-    /// Uniform in ±√(6/(fan-in + fan-out)) (Glorot and Bengio 2010).
-    Random,
-}
-
-/// Where the training of the second and later τ begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum StartOfTau {
-    /// At the solution for the τ before.
-    #[default]
-    Warm,
-    /// Anew.
-    Fresh,
-}
-
-/// How crossings are avoided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum NonCrossing {
-    /// One net for each τ; the values of each edge are sorted afterwards.
-    #[default]
-    Rearrange,
-    /// One net for all τ, whose outputs differ by positive decrements.
-    Joint,
-    /// One net for each τ, left as they come.
-    Leave,
-}
-
-/// Parameters of the auto-encoder.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct AutoEncoder {
-    /// Units of the encoder's layers, the code last; the decoder mirrors them. At most one less than the points.
-    pub hidden: Vec<usize>,
-    /// φ.
-    pub activation: Activation,
-    /// Tied or free decoder weights.
-    pub decoder: DecoderWeights,
-    /// With or without biases.
-    pub biases: Biases,
-    /// Check or quantile Huber.
-    pub loss: Loss,
-    /// How to fit.
-    pub optimizer: Optimizer,
-    /// Most epochs (SGD, Adam) or iterations (L-BFGS) for each net.
-    pub max_epochs: usize,
-    /// Stop once the loss falls by less than this share …
-    pub tolerance: f64,
-    /// … within so many epochs.
-    pub patience: usize,
-    /// λ in ½·λ·|weights|².
-    pub weight_decay: f64,
-    /// λ in λ·Σ|code|.
-    pub code_sparsity: f64,
+choices! {
     /// How training begins.
-    pub initialization: Initialization,
-    /// How training goes on from τ to τ.
-    pub start_of_tau: StartOfTau,
-    /// How crossings are avoided.
-    pub non_crossing: NonCrossing,
-    /// Which pairs it learns from.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub pairs: TrainingPairs,
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Initialization = "spectral" {
+        /// The first layer from the leading eigenvectors of W, the rest random.
+        "spectral" => Spectral,
+        /// Uniform in ±√(6/(fan-in + fan-out)) (Glorot and Bengio 2010).
+        "random" => Random,
+    }
 }
 
-impl Default for AutoEncoder {
-    fn default() -> Self {
-        Self {
-            hidden: vec![32],
-            activation: Activation::Sigmoid,
-            decoder: DecoderWeights::Tied,
-            biases: Biases::Yes,
-            loss: Loss::Huber { kappa: 0.05 },
-            optimizer: Optimizer::Adam { learning_rate: 0.02, batch: 100 },
-            max_epochs: 150,
-            tolerance: 1e-3,
-            patience: 10,
-            weight_decay: 1e-4,
-            code_sparsity: 0.0,
-            initialization: Initialization::Spectral,
-            start_of_tau: StartOfTau::Warm,
-            non_crossing: NonCrossing::Rearrange,
-            pairs: TrainingPairs::Automatic,
-        }
+choices! {
+    /// Where the training of the second and later τ begins.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StartOfTau = "warm" {
+        /// At the solution for the τ before.
+        "warm" => Warm,
+        /// Anew.
+        "fresh" => Fresh,
+    }
+}
+
+choices! {
+    /// How crossings are avoided.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum NonCrossing = "rearrange" {
+        /// One net for each τ; the values of each edge are sorted afterwards.
+        "rearrange" => Rearrange,
+        /// One net for all τ, whose outputs differ by positive decrements.
+        "joint" => Joint,
+        /// One net for each τ, left as they come.
+        "leave" => Leave,
+    }
+}
+
+parameters! {
+    /// Parameters of the auto-encoder.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct AutoEncoder {
+        /// Units of the encoder's layers, the code last; the decoder mirrors them. At most one less than the points.
+        hidden: Vec<usize> = vec![32], "at least one layer, each of at least one unit" =>
+            |hidden| !hidden.is_empty() && hidden.iter().all(|&units| units >= 1);
+        /// φ.
+        activation: Activation = Activation::Sigmoid;
+        /// Tied or free decoder weights.
+        decoder: DecoderWeights = DecoderWeights::Tied;
+        /// With or without biases.
+        biases: Biases = Biases::Yes;
+        /// Check or quantile Huber.
+        loss: Loss = Loss::Huber { kappa: 0.05 };
+        /// How to fit.
+        optimizer: Optimizer = Optimizer::Adam { learning_rate: 0.02, batch: 100 };
+        /// The most epochs (SGD, Adam) or iterations (L-BFGS) for each net.
+        max_epochs: usize = 150, "at least 1" => |most| *most >= 1;
+        /// Stop once the loss falls by less than this share within `patience` epochs.
+        tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
+        /// Epochs that the loss is watched for.
+        patience: usize = 10, "at least 1" => |patience| *patience >= 1;
+        /// λ in ½·λ·|weights|².
+        weight_decay: f64 = 1e-4, "finite and at least 0" => |decay| *decay >= 0.0 && decay.is_finite();
+        /// λ in λ·Σ|code|.
+        code_sparsity: f64 = 0.0, "finite and at least 0" => |sparsity| *sparsity >= 0.0 && sparsity.is_finite();
+        /// How training begins.
+        initialization: Initialization = Initialization::Spectral;
+        /// How training goes on from τ to τ.
+        start_of_tau: StartOfTau = StartOfTau::Warm;
+        /// How crossings are avoided.
+        non_crossing: NonCrossing = NonCrossing::Rearrange;
+        /// Which pairs it learns from.
+        pairs: TrainingPairs = TrainingPairs::Automatic;
     }
 }
 
@@ -193,28 +161,6 @@ impl AutoEncoder {
 }
 
 impl ConditionalQuantiles for AutoEncoder {
-    fn check(&self) -> Result<()> {
-        let widths = self.hidden.iter().all(|&units| units >= 1) && !self.hidden.is_empty();
-        require(
-            widths,
-            "hidden",
-            format!("{:?}", self.hidden),
-            "must name at least one layer, each of at least one unit",
-        )?;
-        if let Loss::Huber { kappa } = self.loss {
-            require(kappa > 0.0 && kappa.is_finite(), "kappa", kappa, "must be finite and above 0")?;
-        }
-        self.optimizer.check()?;
-        self.pairs.check()?;
-        require(self.max_epochs >= 1, "max_epochs", self.max_epochs, "must be at least 1")?;
-        require(self.patience >= 1, "patience", self.patience, "must be at least 1")?;
-        require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")?;
-        let decay = self.weight_decay >= 0.0 && self.weight_decay.is_finite();
-        require(decay, "weight_decay", self.weight_decay, "must be finite and at least 0")?;
-        let sparsity = self.code_sparsity >= 0.0 && self.code_sparsity.is_finite();
-        require(sparsity, "code_sparsity", self.code_sparsity, "must be finite and at least 0")
-    }
-
     fn bytes(&self, size: ProblemSize) -> u64 {
         let heads = if self.non_crossing == NonCrossing::Joint { size.n_taus } else { 1 };
         let parameters = self.network(size.n_nodes as usize, heads as usize).n_parameters() as u64;

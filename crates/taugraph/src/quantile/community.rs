@@ -6,9 +6,10 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::parameters;
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
-use crate::error::{Result, require};
+use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
 use crate::progress::Run;
@@ -19,38 +20,22 @@ const SWEEPS: usize = 50;
 /// A node moves only for more than this share of the total weight: less is rounding.
 const MIN_GAIN: f64 = 1e-12;
 
-/// Parameters of the communities.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Community {
-    /// Resolutions of the modularity: higher ones give more communities.
-    pub resolutions: Vec<f64>,
-    /// Partitions at each resolution.
-    pub seeds: usize,
-    /// Persistence of an edge that every partition cuts: communities are coarse, so that they weaken an edge and do not
-    /// remove it.
-    pub floor: f64,
-}
-
-impl Default for Community {
-    fn default() -> Self {
-        Self { resolutions: vec![1.0, 4.0], seeds: 3, floor: 0.5 }
+parameters! {
+    /// Parameters of the communities.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Community {
+        /// Resolutions of the modularity: higher ones give more communities.
+        resolutions: Vec<f64> = vec![1.0, 4.0], "finite and above 0, at least one" =>
+            |all| !all.is_empty() && all.iter().all(|r| r.is_finite() && *r > 0.0);
+        /// Partitions at each resolution.
+        seeds: usize = 3, "between 1 and 1000" => |seeds| (1..=1000).contains(seeds);
+        /// Persistence of an edge that every partition cuts: communities are coarse, so that they weaken an edge and do not
+        /// remove it.
+        floor: f64 = 0.5, "between 0 and 1" => |floor| (0.0..=1.0).contains(floor);
     }
 }
 
 impl ConditionalQuantiles for Community {
-    fn check(&self) -> Result<()> {
-        let fine = !self.resolutions.is_empty() && self.resolutions.iter().all(|r| r.is_finite() && *r > 0.0);
-        require(
-            fine,
-            "resolutions",
-            format!("{:?}", self.resolutions),
-            "must be finite and above 0, at least one",
-        )?;
-        require((1..=1000).contains(&self.seeds), "seeds", self.seeds, "must be between 1 and 1000")?;
-        require((0.0..=1.0).contains(&self.floor), "community floor", self.floor, "must be between 0 and 1")
-    }
-
     fn bytes(&self, size: ProblemSize) -> u64 {
         let partitions = (self.resolutions.len() * self.seeds) as u64;
         let at_work = (rayon::current_num_threads() as u64).min(partitions);

@@ -7,14 +7,9 @@ use crate::progress::Run;
 
 /// Ŵ_τ = W: an edge persists at every τ or at none. What is left is a threshold on the affinities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Identity;
+pub(super) struct Identity;
 
 impl ConditionalQuantiles for Identity {
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn bytes(&self, size: ProblemSize) -> u64 {
         8 * size.n_edges * size.n_taus
     }
@@ -40,14 +35,9 @@ impl ConditionalQuantiles for Identity {
 
 /// Every candidate edge is certain: p = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Constant;
+pub(super) struct Constant;
 
 impl ConditionalQuantiles for Constant {
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn bytes(&self, size: ProblemSize) -> u64 {
         8 * size.n_edges
     }

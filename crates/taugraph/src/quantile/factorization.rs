@@ -10,6 +10,7 @@
 
 use faer::{Accum, MatRef};
 
+use crate::parameter::parameters;
 use super::low_rank::{LowRank, relative_change};
 use super::majorizer::{BLOCK, Huber, Observed, SampledPairs};
 use super::matrix::{AffinityMatrix, transposed};
@@ -19,47 +20,28 @@ use super::{
 };
 use crate::affinity::Similarities;
 use crate::dense::{columns_of, columns_of_mut, multiply, orthonormalize};
-use crate::error::{Result, require};
+use crate::error::Result;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
-/// Parameters of the factorization.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Factorization {
-    /// P; at most one less than the points.
-    pub rank: usize,
-    /// Half-width κ of the smoothing; 0.005 to 0.2 makes no difference.
-    pub kappa: f64,
-    /// Stop once the factorization changes by less than this share.
-    pub tolerance: f64,
-    /// Most iterations for each τ.
-    pub max_iterations: usize,
-    /// Which pairs it learns from.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub pairs: TrainingPairs,
-}
-
-impl Default for Factorization {
-    fn default() -> Self {
-        Self { rank: 20, kappa: 0.05, tolerance: 1e-3, max_iterations: 60, pairs: TrainingPairs::Automatic }
+parameters! {
+    /// Parameters of the factorization.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Factorization {
+        /// P; at most one less than the points.
+        rank: usize = 20, "at least 1" => |rank| *rank >= 1;
+        /// Half-width κ of the smoothing; 0.005 to 0.2 makes no difference.
+        kappa: f64 = 0.05, "finite and above 0" => |kappa| *kappa > 0.0 && kappa.is_finite();
+        /// Stop once the factorization changes by less than this share.
+        tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
+        /// The most iterations for each τ.
+        max_iterations: usize = 60, "at least 1" => |most| *most >= 1;
+        /// Which pairs it learns from.
+        pairs: TrainingPairs = TrainingPairs::Automatic;
     }
 }
 
 impl ConditionalQuantiles for Factorization {
-    fn check(&self) -> Result<()> {
-        require(self.rank >= 1, "rank", self.rank, "must be at least 1")?;
-        require(
-            self.kappa > 0.0 && self.kappa.is_finite(),
-            "kappa",
-            self.kappa,
-            "must be finite and above 0",
-        )?;
-        self.pairs.check()?;
-        require(self.tolerance >= 0.0, "tolerance", self.tolerance, "must be at least 0")?;
-        require(self.max_iterations >= 1, "max_iterations", self.max_iterations, "must be at least 1")
-    }
-
     fn bytes(&self, size: ProblemSize) -> u64 {
         let (n, rank) = (size.n_nodes, self.rank as u64);
         let blocks = 2 * 8 * BLOCK as u64 * n * rayon::current_num_threads() as u64;

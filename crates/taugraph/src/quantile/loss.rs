@@ -8,21 +8,20 @@
 //! The quantile Huber loss ρ_τ (eq. quantileHuber) replaces the kink by a parabola on [−κτ, κ(1−τ)]; its
 //! derivative is ρ′_τ(r) = clip(r/κ, −τ, 1−τ), and ρ_τ → q_τ as κ → 0.
 
-/// Which loss measures the residuals.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Loss {
-    /// q_τ; its derivative at 0 is taken as 1 − τ, as the paper's 1[r ≥ 0] has it.
-    Check,
-    /// ρ_τ with half-width κ > 0.
-    Huber {
-        /// Half-width of the smoothing.
-        kappa: f64,
-    },
+use crate::parameter::choices;
+
+choices! {
+    /// Which loss measures the residuals.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Loss = "huber" {
+        /// q_τ; its derivative at 0 is taken as 1 − τ, as the paper's 1[r ≥ 0] has it.
+        "check" => Check,
+        /// ρ_τ, the quantile Huber loss.
+        "huber" => Huber {
+            /// κ, the half-width of the smoothing.
+            kappa: f64 = 0.05, "finite and above 0" => |kappa| *kappa > 0.0 && kappa.is_finite();
+        },
+    }
 }
 
 impl Loss {

@@ -28,7 +28,6 @@ mod whole_rows;
 pub use activation::Activation;
 pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
 pub use community::Community;
-pub use control::{Constant, Identity};
 pub use crossing::{crossing_rate, rearrange};
 pub use factorization::Factorization;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
@@ -38,24 +37,31 @@ pub use overlap::Overlap;
 pub use pairs::TrainingPairs;
 pub use product::Product;
 
+use control::{Constant, Identity};
+
 use std::borrow::Cow;
 
 use rayon::prelude::*;
+use serde_json::Value;
 
+use crate::parameter::{About, Leaf, Parameter, ParameterTree, choices, join, refused, unknown};
 use crate::affinity::Similarities;
 use crate::error::{Error, Result};
 use crate::progress::Run;
 
 /// An increasing list of quantiles between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Vec<f64>"))]
 pub struct Taus(Vec<f64>);
 
-impl TryFrom<Vec<f64>> for Taus {
-    type Error = Error;
+impl Leaf for Taus {
+    const KIND: &'static str = "list of increasing numbers between 0 and 1, at least one";
 
-    fn try_from(taus: Vec<f64>) -> Result<Self> {
-        Taus::new(taus)
+    fn write(&self) -> Value {
+        self.0.write()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        Taus::new(Vec::read(value)?).ok()
     }
 }
 
@@ -65,9 +71,9 @@ impl Taus {
         let increasing = taus.windows(2).all(|pair| pair[0] < pair[1]);
         if taus.is_empty() || !increasing || !taus.iter().all(|&tau| tau > 0.0 && tau < 1.0) {
             return Err(Error::Parameter {
-                name: "taus",
+                name: "taus".into(),
                 value: format!("{taus:?}"),
-                rule: "must be increasing numbers between 0 and 1, at least one",
+                rule: "must be increasing numbers between 0 and 1, at least one".into(),
             });
         }
         Ok(Self(taus))
@@ -96,30 +102,73 @@ impl Default for Taus {
     }
 }
 
-/// How the conditional quantiles are estimated.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Estimator {
-    /// Empirical quantiles over the neighborhoods of the edge's ends; the default.
-    Neighborhood(Neighborhood),
-    /// The paper's networks.
-    AutoEncoder(AutoEncoder),
-    /// Symmetric low-rank factorization.
-    Factorization(Factorization),
-    /// Shared neighbors of the edge's ends.
-    Overlap(Overlap),
-    /// Common communities of the edge's ends.
-    Community(Community),
-    /// Several of them: the product of their persistences.
-    Product(Product),
-    /// Control: Ŵ_τ = W at every τ.
-    Identity(Identity),
-    /// Control: every candidate persists at every τ.
-    Constant(Constant),
+choices! {
+    /// How the conditional quantiles are estimated.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Estimator = "neighborhood" {
+        /// Empirical quantiles over the neighborhoods of the edge's ends; the default.
+        "neighborhood" => Neighborhood(settings: Neighborhood),
+        /// The paper's networks.
+        "auto-encoder" => AutoEncoder(settings: AutoEncoder),
+        /// Symmetric low-rank factorization.
+        "factorization" => Factorization(settings: Factorization),
+        /// Shared neighbors of the edge's ends.
+        "overlap" => Overlap(settings: Overlap),
+        /// Common communities of the edge's ends.
+        "community" => Community(settings: Community),
+        /// Several of them: the product of their persistences.
+        "product" => Product(settings: Product),
+        /// Control: Ŵ_τ = W at every τ.
+        "identity" => Identity,
+        /// Control: every candidate persists at every τ.
+        "constant" => Constant,
+    }
+}
+
+/// By names with commas between them, or as JSON; below them a part by its name: `parts.community.floor`.
+impl ParameterTree for Vec<Estimator> {
+    fn to_json(&self) -> Value {
+        self.iter().map(ParameterTree::to_json).collect::<Vec<_>>().into()
+    }
+
+    fn set(&mut self, path: &str, rest: &[&str], value: &Value) -> Result<()> {
+        if let Some((name, rest)) = rest.split_first() {
+            let kinds: Vec<&str> = self.iter().map(Estimator::name).collect();
+            return match kinds.iter().position(|kind| *kind == name.replace('_', "-")) {
+                Some(part) => self[part].set(&join(path, name), rest, value),
+                None => Err(unknown(path, name, &kinds)),
+            };
+        }
+        let parts: Vec<Value> = match value {
+            Value::Array(parts) => parts.clone(),
+            Value::String(names) => names.split(',').map(|name| name.trim().into()).collect(),
+            other => return Err(refused(path, other, "must be a list of estimators".into())),
+        };
+        let before = std::mem::take(self);
+        for part in &parts {
+            // What is asked for again keeps its parameters.
+            let name = part.as_str().unwrap_or_default().replace('_', "-");
+            let mut estimator = before.iter().find(|known| known.name() == name).cloned().unwrap_or_default();
+            estimator.set(path, &[], part)?;
+            self.push(estimator);
+        }
+        Ok(())
+    }
+
+    fn check_ranges(&self, path: &str) -> Result<()> {
+        self.iter().try_for_each(|part| part.check_ranges(&join(path, part.name())))
+    }
+
+    fn list(&self, path: &str, about: About<'_>, list: &mut Vec<Parameter>) {
+        list.push(Parameter {
+            path: path.to_string(),
+            default: self.to_json(),
+            kind: "list of estimators".into(),
+            range: about.range,
+            meaning: about.meaning.trim().into(),
+            only_with: about.only_with.map(str::to_string),
+        });
+    }
 }
 
 impl Estimator {
@@ -132,8 +181,8 @@ impl Estimator {
             Estimator::Overlap(estimator) => estimator,
             Estimator::Community(estimator) => estimator,
             Estimator::Product(estimator) => estimator,
-            Estimator::Identity(estimator) => estimator,
-            Estimator::Constant(estimator) => estimator,
+            Estimator::Identity => &Identity,
+            Estimator::Constant => &Constant,
         }
     }
 }
@@ -151,9 +200,6 @@ pub struct ProblemSize {
 
 /// Estimates the conditional quantiles of the candidate edges' similarities.
 pub trait ConditionalQuantiles {
-    /// Whether the parameters are within their ranges.
-    fn check(&self) -> Result<()>;
-
     /// Neighbors that must be known of each point.
     fn n_neighbors(&self) -> usize {
         0
@@ -232,11 +278,8 @@ pub struct Training {
 
 /// Why an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// The loss no longer fell by more than the tolerance.
     Converged,

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use crate::parameter::{choices, parameters};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::{Result, require};
@@ -19,59 +20,42 @@ use crate::progress::Run;
 /// Nodes that one thread works on one after the other.
 const NEARBY: usize = 128;
 
-/// What of the pool is the persistence of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum PoolStatistic {
-    /// The share above the threshold.
-    #[default]
-    Share,
-    /// The mean similarity; needs no threshold.
-    Mean,
+choices! {
+    /// What of the pool is the persistence of an edge.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PoolStatistic = "share" {
+        /// The share above the threshold.
+        "share" => Share,
+        /// The mean similarity; needs no threshold.
+        "mean" => Mean,
+    }
 }
 
-/// Whether the quantiles themselves are wanted, beside the persistence that follows from them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum KeepReconstructions {
-    /// Only the persistence: 8 bytes for each edge.
-    #[default]
-    No,
-    /// Also Ŵ_τ: 8 bytes more for each edge and quantile.
-    Yes,
+choices! {
+    /// Whether the quantiles themselves are wanted, beside the persistence that follows from them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum KeepReconstructions = "no" {
+        /// Only the persistence: 8 bytes for each edge.
+        "no" => No,
+        /// Also Ŵ_τ: 8 bytes more for each edge and quantile.
+        "yes" => Yes,
+    }
 }
 
-/// Parameters of the neighborhood estimator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Neighborhood {
-    /// Neighbors of each end that enter the pool.
-    pub pool: usize,
-    /// How the pool becomes a persistence.
-    pub statistic: PoolStatistic,
-    /// Whether to return Ŵ_τ as well.
-    pub reconstructions: KeepReconstructions,
-}
-
-impl Default for Neighborhood {
-    fn default() -> Self {
-        Self { pool: 15, statistic: PoolStatistic::Share, reconstructions: KeepReconstructions::No }
+parameters! {
+    /// Parameters of the neighborhood estimator.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Neighborhood {
+        /// Neighbors of each end that enter the pool.
+        pool: usize = 15, "at least 1" => |pool| *pool >= 1;
+        /// How the pool becomes a persistence.
+        statistic: PoolStatistic = PoolStatistic::Share;
+        /// Whether to return Ŵ_τ as well.
+        reconstructions: KeepReconstructions = KeepReconstructions::No;
     }
 }
 
 impl ConditionalQuantiles for Neighborhood {
-    fn check(&self) -> Result<()> {
-        require(self.pool >= 1, "pool", self.pool, "must be at least 1")
-    }
-
     fn n_neighbors(&self) -> usize {
         self.pool
     }
@@ -219,7 +203,7 @@ mod tests {
         let points = Points::new((0..180).map(|_| draws.normal()).collect(), 3).unwrap();
         let space = Space::from_points(points, Metric::Euclidean).unwrap();
         let neighbors = nearest_neighbors(&space, 8, &Run::new(0)).unwrap();
-        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 7 }, 0.25).unwrap();
         let edges = Edges::from_neighbors(&neighbors, 8, Symmetrize::Union);
         let distances = edge_distances(&space, &edges);
         check(&Similarities::new(

@@ -9,6 +9,7 @@ use std::ops::Range;
 use faer::{Accum, MatMut, MatRef};
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use super::activation::{Activation, through_activation};
 use super::loss::Loss;
 use crate::dense::multiply;
@@ -37,34 +38,26 @@ vectorized! {
     }
 }
 
-/// Whether the decoder has weights of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum DecoderWeights {
-    /// The transposed weights of the encoder, as in the paper.
-    #[default]
-    Tied,
-    /// Its own.
-    Free,
+choices! {
+    /// Whether the decoder has weights of its own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DecoderWeights = "tied" {
+        /// The transposed weights of the encoder, as in the paper.
+        "tied" => Tied,
+        /// Its own.
+        "free" => Free,
+    }
 }
 
-/// Whether layers have biases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Biases {
-    /// One for each unit.
-    #[default]
-    Yes,
-    /// None, as the paper's formulas are printed.
-    No,
+choices! {
+    /// Whether layers have biases.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Biases = "yes" {
+        /// One for each unit.
+        "yes" => Yes,
+        /// None, as the paper's formulas are printed.
+        "no" => No,
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -2,59 +2,37 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use super::{StopReason, Training};
 use crate::dense::{VECTOR_CHUNK, add_scaled, dot, norm};
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 
-/// How the parameters are fitted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Optimizer {
-    /// Stochastic gradient descent with momentum: v ← m·v − rate·g, x ← x + v.
-    Sgd {
-        /// Step length.
-        learning_rate: f64,
-        /// m.
-        momentum: f64,
-        /// Rows in a mini-batch.
-        batch: usize,
-    },
-    /// Adam (Kingma and Ba 2015), β = (0.9, 0.999).
-    Adam {
-        /// Step length.
-        learning_rate: f64,
-        /// Rows in a mini-batch.
-        batch: usize,
-    },
-    /// L-BFGS on all rows, with a line search that demands the strong Wolfe conditions.
-    Lbfgs {
-        /// Pairs remembered.
-        memory: usize,
-    },
-}
-
-impl Optimizer {
-    /// Whether the parameters are within their ranges.
-    pub fn check(&self) -> Result<()> {
-        match *self {
-            Optimizer::Sgd { learning_rate, momentum, batch } => {
-                require((0.0..1.0).contains(&momentum), "momentum", momentum, "must be in [0, 1)")?;
-                check_steps(learning_rate, batch)
-            }
-            Optimizer::Adam { learning_rate, batch } => check_steps(learning_rate, batch),
-            Optimizer::Lbfgs { memory } => require(memory >= 1, "memory", memory, "must be at least 1"),
-        }
+choices! {
+    /// How the parameters are fitted.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Optimizer = "adam" {
+        /// Stochastic gradient descent with momentum: v ← m·v − rate·g, x ← x + v.
+        "sgd" => Sgd {
+            /// Step length.
+            learning_rate: f64 = 0.02, "finite and above 0" => |rate| *rate > 0.0 && rate.is_finite();
+            /// m.
+            momentum: f64 = 0.9, "at least 0 and below 1" => |momentum| (0.0..1.0).contains(momentum);
+            /// Rows in a mini-batch.
+            batch: usize = 100, "at least 1" => |batch| *batch >= 1;
+        },
+        /// Adam (Kingma and Ba 2015), β = (0.9, 0.999).
+        "adam" => Adam {
+            /// Step length.
+            learning_rate: f64 = 0.02, "finite and above 0" => |rate| *rate > 0.0 && rate.is_finite();
+            /// Rows in a mini-batch.
+            batch: usize = 100, "at least 1" => |batch| *batch >= 1;
+        },
+        /// L-BFGS on all rows, with a line search that demands the strong Wolfe conditions.
+        "lbfgs" => Lbfgs {
+            /// Pairs of steps and gradients that are remembered.
+            memory: usize = 10, "at least 1" => |memory| *memory >= 1;
+        },
     }
-}
-
-fn check_steps(learning_rate: f64, batch: usize) -> Result<()> {
-    let usable = learning_rate > 0.0 && learning_rate.is_finite();
-    require(usable, "learning_rate", learning_rate, "must be finite and above 0")?;
-    require(batch >= 1, "batch", batch, "must be at least 1")
 }
 
 /// When to stop: after `limit` iterations, or once the loss has not fallen by more than the share `tolerance`

@@ -3,30 +3,22 @@
 //! No quantile and no training: what two points have in common says how likely they belong together. A rival of the
 //! conditional quantiles at the same price.
 
+use crate::parameter::parameters;
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::{Result, require};
 use crate::progress::Run;
 
-/// Parameters of the overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Overlap {
-    /// Neighbors of each end, beside the point itself.
-    pub pool: usize,
-}
-
-impl Default for Overlap {
-    fn default() -> Self {
-        Self { pool: 30 }
+parameters! {
+    /// Parameters of the overlap.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Overlap {
+        /// Neighbors of each end, beside the point itself.
+        pool: usize = 30, "at least 1" => |pool| *pool >= 1;
     }
 }
 
 impl ConditionalQuantiles for Overlap {
-    fn check(&self) -> Result<()> {
-        require(self.pool >= 1, "pool", self.pool, "must be at least 1")
-    }
-
     fn n_neighbors(&self) -> usize {
         self.pool
     }

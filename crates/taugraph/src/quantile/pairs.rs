@@ -5,7 +5,7 @@
 //! whole slice: its weight is the length. So the weighted sum of any loss over the sample has the sum over all non-edges as its
 //! expectation, and is that sum where every slice is a single pair.
 
-use crate::error::{Result, require};
+use crate::parameter::choices;
 use crate::random::Draws;
 
 /// Non-edges for each candidate where nothing else is said.
@@ -18,25 +18,21 @@ const FEW_NODES: u64 = 1000;
 /// products do the work; below twice the speed an approximation is not worth it.
 const TIMES_FEWER: f64 = 8.0;
 
-/// Which pairs a model is trained on.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum TrainingPairs {
-    /// A sample with one non-edge for each candidate where that is at least 8 times fewer pairs of more than 1000 points,
-    /// else all.
-    #[default]
-    Automatic,
-    /// All: time N² for each epoch.
-    All,
-    /// The candidates and sampled non-edges: time and memory linear in the candidates.
-    Sampled {
-        /// Non-edges for each candidate of a point.
-        per_edge: f64,
-    },
+choices! {
+    /// Which pairs a model is trained on.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum TrainingPairs = "automatic" {
+        /// A sample with one non-edge for each candidate where that is at least 8 times fewer pairs of more than 1000 points,
+        /// else all.
+        "automatic" => Automatic,
+        /// All: time N² for each epoch.
+        "all" => All,
+        /// The candidates and sampled non-edges: time and memory linear in the candidates.
+        "sampled" => Sampled {
+            /// Non-edges for each candidate of a point.
+            per_edge: f64 = PER_EDGE, "finite and above 0" => |count| *count > 0.0 && count.is_finite();
+        },
+    }
 }
 
 impl TrainingPairs {
@@ -65,16 +61,6 @@ impl TrainingPairs {
         }
     }
 
-    /// Whether the parameters are within their ranges.
-    pub(super) fn check(self) -> Result<()> {
-        let TrainingPairs::Sampled { per_edge } = self else { return Ok(()) };
-        require(
-            per_edge > 0.0 && per_edge.is_finite(),
-            "non-edges per edge",
-            per_edge,
-            "must be finite and above 0",
-        )
-    }
 }
 
 /// Some pairs of one row of W, their other ends ascending.

@@ -1,27 +1,34 @@
 //! Several estimators at once: an edge persists as far as all of them agree, by the product of its persistences.
 
+use crate::parameter::parameters;
 use super::{ConditionalQuantiles, Estimator, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
-use crate::error::{Result, require};
+use crate::error::Result;
 use crate::progress::Run;
 
-/// The estimators.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
-pub struct Product(pub Vec<Estimator>);
+parameters! {
+    /// Parameters of the product.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Product {
+        /// The estimators whose persistences are multiplied.
+        parts: Vec<Estimator> = Vec::new(), "at least one estimator" => |parts| !parts.is_empty();
+    }
+}
+
+impl Product {
+    /// The product of these.
+    pub fn of(parts: Vec<Estimator>) -> Self {
+        Self { parts }
+    }
+}
 
 impl ConditionalQuantiles for Product {
-    fn check(&self) -> Result<()> {
-        require(!self.0.is_empty(), "estimators", 0, "must be at least one")?;
-        self.0.iter().try_for_each(|part| part.as_dyn().check())
-    }
-
     fn n_neighbors(&self) -> usize {
-        self.0.iter().map(|part| part.as_dyn().n_neighbors()).max().unwrap_or(0)
+        self.parts.iter().map(|part| part.as_dyn().n_neighbors()).max().unwrap_or(0)
     }
 
     fn bytes(&self, size: ProblemSize) -> u64 {
-        let parts = self.0.iter().map(|part| part.as_dyn().bytes(size));
+        let parts = self.parts.iter().map(|part| part.as_dyn().bytes(size));
         parts.max().unwrap_or(0) + 8 * size.n_edges
     }
 
@@ -34,7 +41,7 @@ impl ConditionalQuantiles for Product {
     ) -> Result<Quantiles> {
         let mut persistence = vec![1.0; similarities.edges().len()];
         let mut training = Vec::new();
-        for part in &self.0 {
+        for part in &self.parts {
             let of_part = part.as_dyn().estimate(similarities, taus, threshold, run)?;
             let known = of_part.persistence(persistence.len(), threshold);
             persistence.iter_mut().zip(known.iter()).for_each(|(product, own)| *product *= own);

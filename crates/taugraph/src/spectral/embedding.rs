@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::pairs::{EigenInfo, EigenParams};
 use super::solve::smallest_eigenpairs;
@@ -11,21 +12,17 @@ use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::progress::Run;
 
-/// What becomes of the eigenvectors' rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum RowNormalization {
-    /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
-    #[default]
-    UnitLength,
-    /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalized kind): one step of the diffusion map.
-    Diffusion,
-    /// As they are.
-    Plain,
+choices! {
+    /// What becomes of the eigenvectors' rows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RowNormalization = "unit-length" {
+        /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
+        "unit-length" => UnitLength,
+        /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalized kind): one step of the diffusion map.
+        "diffusion" => Diffusion,
+        /// As they are.
+        "plain" => Plain,
+    }
 }
 
 /// A point in the eigenvectors' coordinates for each node.

@@ -2,27 +2,24 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::dense::norm;
 use crate::graph::{Components, SparseGraph};
 
 /// Rows handed to a thread at once.
 const ROWS: usize = 512;
 
-/// Which Laplacian; D holds the degrees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum LaplacianKind {
-    /// I − D^−½ W D^−½; eigenvalues in [0, 2].
-    #[default]
-    Symmetric,
-    /// I − D^−1 W; the eigenvalues of the symmetric one, its eigenvectors divided by √D.
-    RandomWalk,
-    /// D − W.
-    Unnormalized,
+choices! {
+    /// Which Laplacian; D holds the degrees.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LaplacianKind = "symmetric" {
+        /// I − D^−½ W D^−½; eigenvalues in [0, 2].
+        "symmetric" => Symmetric,
+        /// I − D^−1 W; the eigenvalues of the symmetric one, its eigenvectors divided by √D.
+        "random-walk" => RandomWalk,
+        /// D − W.
+        "unnormalized" => Unnormalized,
+    }
 }
 
 /// A symmetric operator on vectors of one length.

@@ -1,14 +1,11 @@
 //! What is asked of an eigensolver, and what it gives back.
 
-use crate::error::{Result, require};
+use serde_json::Value;
+
+use crate::parameter::{Leaf, choices, parameters};
 
 /// Which method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
 pub enum SolverChoice {
     /// The policy of [`smallest_eigenpairs`](super::smallest_eigenpairs).
     #[default]
@@ -17,44 +14,53 @@ pub enum SolverChoice {
     Only(EigenSolver),
 }
 
-/// The methods.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum EigenSolver {
-    /// All pairs of the dense matrix.
-    Dense,
-    /// Thick-restart Lanczos.
-    Lanczos,
-    /// Lanczos on the inverse.
-    ShiftInvert,
-    /// Block Davidson, preconditioned by multigrid.
-    Multigrid,
+impl Leaf for SolverChoice {
+    const KIND: &'static str = "automatic | dense | lanczos | shift-invert | multigrid";
+
+    fn write(&self) -> Value {
+        match self {
+            SolverChoice::Automatic => "automatic".into(),
+            SolverChoice::Only(solver) => solver.name().into(),
+        }
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "automatic" | "auto" => Some(SolverChoice::Automatic),
+            name => EigenSolver::named(name).map(SolverChoice::Only),
+        }
+    }
 }
 
-/// Parameters of the eigensolvers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct EigenParams {
-    /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
-    pub tolerance: f64,
-    /// Pairs are converged as well once the space they span is known to within this angle: residuals of at most the angle times
-    /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0, the default, leaves it at the tolerance; for
-    /// grouping points, where only the space counts, see [`EigenParams::for_space`].
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub angle: f64,
-    /// Which method.
-    pub solver: SolverChoice,
-    /// Most applications of the Laplacian, over all methods.
-    pub max_applications: usize,
+choices! {
+    /// The methods.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EigenSolver = "lanczos" {
+        /// All pairs of the dense matrix.
+        "dense" => Dense,
+        /// Thick-restart Lanczos.
+        "lanczos" => Lanczos,
+        /// Lanczos on the inverse.
+        "shift-invert" => ShiftInvert,
+        /// Block Davidson, preconditioned by multigrid.
+        "multigrid" => Multigrid,
+    }
 }
 
-impl Default for EigenParams {
-    fn default() -> Self {
-        Self { tolerance: 1e-8, angle: 0.0, solver: SolverChoice::Automatic, max_applications: 100_000 }
+parameters! {
+    /// Parameters of the eigensolvers.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct EigenParams {
+        /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
+        tolerance: f64 = 1e-8, "at least 1e-14 and below 1" => |tolerance| (1e-14..1.0).contains(tolerance);
+        /// Pairs are converged as well once the space they span is known to within this angle: residuals of at most the angle times
+        /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0 leaves it at the tolerance; for grouping points,
+        /// where only the space counts, 0.001 will do.
+        angle: f64 = 0.0, "between 0 and 0.1" => |angle| (0.0..=0.1).contains(angle);
+        /// Which method.
+        solver: SolverChoice = SolverChoice::Automatic;
+        /// The most applications of the Laplacian, over all methods.
+        max_applications: usize = 100_000, "at least 1" => |most| *most >= 1;
     }
 }
 
@@ -62,14 +68,6 @@ impl EigenParams {
     /// Where the space counts and not each vector in it: an angle of 1e-3 will do.
     pub fn for_space() -> Self {
         Self { angle: 1e-3, ..Self::default() }
-    }
-
-    /// Whether the parameters are within their ranges.
-    pub fn check(&self) -> Result<()> {
-        let rule = "must be at least 1e-14 and below 1";
-        require((1e-14..1.0).contains(&self.tolerance), "tolerance", self.tolerance, rule)?;
-        require((0.0..=0.1).contains(&self.angle), "angle", self.angle, "must be between 0 and 0.1")?;
-        require(self.max_applications >= 1, "max_applications", self.max_applications, "must be at least 1")
     }
 }
 

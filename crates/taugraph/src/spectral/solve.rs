@@ -21,6 +21,7 @@ use super::pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice
 use super::parts::guesses;
 use super::shape::{Shape, shape};
 use super::shift_invert::Plan;
+use crate::parameter::ParameterTree;
 use crate::dense::{columns_of, dot, multiply, norm, symmetric_eigen};
 use crate::error::{Error, Result, require};
 use crate::graph::Components;
@@ -66,7 +67,7 @@ fn find_smallest(
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
-    params.check()?;
+    params.check_ranges("eigen")?;
     let n = laplacian.degrees().len();
     require(n_pairs >= 1 && n_pairs <= n, "eigenpairs", n_pairs, "must be at least 1 and at most the nodes")?;
     run.stage("eigenpairs", None)?;

@@ -6,38 +6,29 @@ pub use realizations::{Realizations, RobustScale, robust_scales};
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use crate::edges::Edges;
-use crate::error::{Result, require};
 use crate::graph::Components;
 use crate::quantile::Quantiles;
 
-/// How persistence becomes probability.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum Probability {
-    /// The paper's p = max(δ, 1 − β_τ̂/β_τ₁) (eq. prob), 0 for edges absent at the lowest τ.
-    Decay {
-        /// δ.
-        floor: f64,
-    },
-    /// The persistence itself: p = max(floor, τ̂) for every candidate.
-    Persistence {
-        /// Least probability.
-        floor: f64,
-    },
+choices! {
+    /// How persistence becomes probability.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Probability = "persistence" {
+        /// The paper's p = max(δ, 1 − β_τ̂/β_τ₁) (eq. prob), 0 for edges absent at the lowest τ.
+        "decay" => Decay {
+            /// δ, the smallest probability of an edge that is present at the lowest τ.
+            floor: f64 = 0.4, "between 0 and 1" => |floor| (0.0..=1.0).contains(floor);
+        },
+        /// The persistence itself: p = max(floor, τ̂) for every candidate.
+        "persistence" => Persistence {
+            /// The smallest probability.
+            floor: f64 = 0.01, "between 0 and 1" => |floor| (0.0..=1.0).contains(floor);
+        },
+    }
 }
 
 impl Probability {
-    /// Whether the floor is a probability.
-    pub fn check(&self) -> Result<()> {
-        let (Probability::Decay { floor } | Probability::Persistence { floor }) = *self;
-        require((0.0..=1.0).contains(&floor), "probability floor", floor, "must be between 0 and 1")
-    }
-
     /// The probability of an edge, from its persistence and the number of edges present at each τ.
     pub(crate) fn of(self, persistence: f64, taus: &[f64], counts: &[usize], open_ended: bool) -> f64 {
         match self {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::parameter::choices;
 use super::StochasticGraph;
 use crate::error::Result;
 use crate::points::sorted_quantile;
@@ -9,21 +10,21 @@ use crate::progress::Run;
 use crate::random::{Stage, Stream};
 use crate::scale::LocalScales;
 
-/// How the robust scale of a point follows from the stochastic graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
-pub enum RobustScale {
-    /// Median over R draws of the mean distance to the neighbors in the draw (Algorithm 1, steps 5 to 7). Draws
-    /// in which the point has no neighbor do not count; if it never has one, its first scale stays.
-    MedianOfRealizations(usize),
-    /// Σ p·d / Σ p over the edges of the point: what the draws estimate, without their noise.
-    Expectation,
-    /// The first scales stay: plain local scaling.
-    First,
+choices! {
+    /// How the robust scales follow from the stochastic graph.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RobustScale = "expectation" {
+        /// Median over draws of the mean distance to the neighbors in the draw (Algorithm 1, steps 5 to 7). Draws
+        /// in which the point has no neighbor do not count; if it never has one, its first scale stays.
+        "median-of-realizations" => MedianOfRealizations {
+            /// R, the number of draws.
+            draws: usize = 25, "between 1 and 1048576" => |draws| (1..=1 << 20).contains(draws);
+        },
+        /// Σ p·d / Σ p over the edges of the point: what the draws estimate, without their noise.
+        "expectation" => Expectation,
+        /// The first scales stay: plain local scaling.
+        "first" => First,
+    }
 }
 
 /// Draws of a stochastic graph. Edge (i, j) in draw r is a function of (seed, stage, i, j, r) alone, so a draw
@@ -91,7 +92,7 @@ pub fn robust_scales(
             }
             (weight > 0.0).then(|| sum / weight)
         }),
-        RobustScale::MedianOfRealizations(n_draws) => {
+        RobustScale::MedianOfRealizations { draws: n_draws } => {
             let draws = Realizations::new(graph, run.seed, Stage::Realizations);
             Box::new(move |i| {
                 let mut sums = vec![(0.0, 0u32); n_draws];
@@ -175,7 +176,7 @@ mod tests {
         let distances: Vec<f64> = (0..40).map(|t| 1.0 + 0.01 * f64::from(t)).collect();
         let first = LocalScales::new(vec![1.0; 42]).unwrap();
         let of = |scale| robust_scales(&graph, &distances, &first, scale, 0.0, &Run::new(2)).unwrap().get(0);
-        let (median, mean) = (of(RobustScale::MedianOfRealizations(200)), of(RobustScale::Expectation));
+        let (median, mean) = (of(RobustScale::MedianOfRealizations { draws: 200 }), of(RobustScale::Expectation));
         assert!((median / mean - 1.0).abs() < 0.04, "{median} against {mean}");
     }
 }

@@ -1,0 +1,108 @@
+//! What all estimators share: a configuration, an estimator of the user's own, and whether points are kept.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::graph::{FittedGraph, fit_graph};
+use super::input::Input;
+use crate::config::Config;
+use crate::error::Result;
+use crate::params::OwnEstimator;
+use crate::progress::Run;
+use crate::quantile::ConditionalQuantiles;
+
+/// What is to be fitted, and how.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub config: Config,
+    own: Option<OwnEstimator>,
+    pub keeps_points: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { config: Config::default(), own: None, keeps_points: true }
+    }
+}
+
+impl Plan {
+    pub fn graph(&self, input: Input<'_>, run: &Run<'_>) -> Result<FittedGraph> {
+        let mut graph = fit_graph(input, &self.config, self.own.as_ref(), run)?;
+        if !self.keeps_points {
+            graph.forget_points();
+        }
+        Ok(graph)
+    }
+
+    pub fn set(mut self, path: &str, value: Value) -> Result<Self> {
+        self.config.set(path, value)?;
+        Ok(self)
+    }
+
+    pub fn own(self, estimator: impl ConditionalQuantiles + Send + Sync + 'static) -> Self {
+        Self { own: Some(Arc::new(estimator)), ..self }
+    }
+}
+
+/// The methods that every estimator has.
+macro_rules! shared_methods {
+    ($Estimator:ident) => {
+        impl $Estimator {
+            /// With the default configuration.
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            /// With a configuration.
+            pub fn with_config(config: $crate::config::Config) -> Self {
+                Self { plan: $crate::fit::builder::Plan { config, ..Default::default() } }
+            }
+
+            /// Another preset of the graph; what was said about the graph before is gone.
+            pub fn preset(mut self, preset: $crate::params::Preset) -> Self {
+                self.plan.config.preset = preset;
+                self.plan.config.graph = preset.params();
+                self
+            }
+
+            /// The seed of every random number.
+            pub fn seed(mut self, seed: u64) -> Self {
+                self.plan.config.seed = seed;
+                self
+            }
+
+            /// The distance between rows.
+            pub fn metric(mut self, metric: $crate::distance::Metric) -> Self {
+                self.plan.config.metric = Some(metric);
+                self
+            }
+
+            /// Sets any parameter by its path; `taugraph params` lists them.
+            pub fn set(self, path: &str, value: impl Into<serde_json::Value>) -> $crate::error::Result<Self> {
+                Ok(Self { plan: self.plan.set(path, value.into())? })
+            }
+
+            /// The conditional quantiles by an estimator of your own.
+            pub fn estimator(
+                self,
+                estimator: impl $crate::quantile::ConditionalQuantiles + Send + Sync + 'static,
+            ) -> Self {
+                Self { plan: self.plan.own(estimator) }
+            }
+
+            /// Whether the points are kept to place new ones among them, which is the default.
+            pub fn keep_points(mut self, keeps_points: bool) -> Self {
+                self.plan.keeps_points = keeps_points;
+                self
+            }
+
+            /// The configuration.
+            pub fn config(&self) -> &$crate::config::Config {
+                &self.plan.config
+            }
+        }
+    };
+}
+
+pub(super) use shared_methods;

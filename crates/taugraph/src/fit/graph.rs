@@ -1,0 +1,302 @@
+//! Any input to a graph: prepared, neighborhoods as the number of points allows, Algorithm 1, and what new points need.
+
+use std::borrow::Cow;
+
+use super::input::{Input, Table};
+use super::warning::Warning;
+use crate::config::{Config, Shrunk};
+use crate::distance::Metric;
+use crate::error::{Error, Result};
+use crate::graph::SparseGraph;
+use crate::model::Model;
+use crate::neighbors::Space;
+use crate::params::{CheckedGraphParams, OwnEstimator};
+use crate::points::{ColumnModel, Duplicates, Preparation, PreparationRule, prepare, prepare_sparse};
+use crate::progress::Run;
+use crate::quantile::{Estimator, StopReason};
+use crate::robust::{NodeGraph, RowSize, robust_graph_for};
+
+/// A fitted graph. What it says of rows, it says of every row, also of those that equal another one.
+#[derive(Debug, Clone)]
+pub struct FittedGraph {
+    config: Config,
+    source: GraphSource,
+    row_size: Option<RowSize>,
+}
+
+/// Where a graph comes from.
+#[derive(Debug, Clone)]
+enum GraphSource {
+    Robust(Box<RobustPart>),
+    Given(SparseGraph),
+}
+
+/// A graph that was made from points, distances or neighbors: everything behind it, by node.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RobustPart {
+    /// The graph of the distinct points.
+    pub nodes: NodeGraph,
+    /// The parameters as they were used.
+    pub params: CheckedGraphParams,
+    /// What was done to a table; `None` for sparse points and given distances.
+    pub preparation: Option<PreparationReport>,
+    /// What was made smaller because there are few points.
+    shrunk: Vec<Shrunk>,
+    /// The points, if they are kept: new ones are placed among them.
+    space: Option<Space>,
+    rule: Option<PreparationRule>,
+}
+
+/// What the preparation did, in names of columns.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PreparationReport {
+    /// Columns that were used, and how; their indices are those of the table.
+    pub used: Vec<ColumnModel>,
+    /// Names of all columns of the table.
+    pub names: Vec<String>,
+    /// Columns left out because all their cells are equal.
+    pub constant: Vec<String>,
+    /// Columns left out because they have no cell.
+    pub empty: Vec<String>,
+    /// Missing cells that were filled.
+    pub n_imputed: usize,
+    /// Share of the variance that the principal components keep.
+    pub pca_share: Option<f64>,
+}
+
+impl PreparationReport {
+    fn new(found: &Preparation, names: Vec<String>) -> Self {
+        let named = |columns: &[usize]| columns.iter().map(|&column| names[column].clone()).collect();
+        Self {
+            constant: named(&found.constant_columns),
+            empty: named(&found.empty_columns),
+            n_imputed: found.n_imputed(),
+            used: found.columns.clone(),
+            pca_share: found.pca.as_ref().map(|pca| pca.explained()),
+            names,
+        }
+    }
+}
+
+/// Makes the graph of an input.
+pub(super) fn fit_graph(
+    input: Input<'_>,
+    config: &Config,
+    own: Option<&OwnEstimator>,
+    run: &Run<'_>,
+) -> Result<FittedGraph> {
+    config.check()?;
+    let row_size = input.row_size(config);
+    let mut part = (None, None);
+    let space = match input {
+        Input::Graph(graph) => {
+            return Ok(FittedGraph { config: config.clone(), source: GraphSource::Given(graph), row_size });
+        }
+        Input::Distances(matrix) => Space::Distances(matrix),
+        Input::Neighbors(graph) => Space::Neighbors(graph),
+        Input::Sparse(points) => {
+            let points = prepare_sparse(points, &config.preparation_for(true))?;
+            Space::from_sparse(points, config.metric_for(true))?
+        }
+        Input::Points(table) => {
+            let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
+            let names = names_of(&table);
+            // Raw values are given back as soon as they are not needed any more.
+            drop(table);
+            part = (Some(PreparationReport::new(&found, names)), Some(found.rule()));
+            Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
+        }
+    };
+    // A neighbor graph knows no more of a point than its neighbors.
+    let known_neighbors = match &space {
+        Space::Neighbors(graph) => Some(graph.k() + 1),
+        _ => None,
+    };
+    let params_for = |n_points: usize| {
+        let (params, shrunk) = config.graph_for(known_neighbors.unwrap_or(n_points))?;
+        let params = match own {
+            Some(own) => params.with_estimator(own.clone()),
+            None => params,
+        };
+        Ok((params, shrunk))
+    };
+    let (nodes, params, shrunk) = robust_graph_for(&space, &params_for, run)?;
+    let (preparation, rule) = part;
+    let part = RobustPart { nodes, params, preparation, shrunk, space: Some(space), rule };
+    Ok(FittedGraph { config: config.clone(), source: GraphSource::Robust(Box::new(part)), row_size })
+}
+
+fn names_of(table: &Table<'_>) -> Vec<String> {
+    match table.names() {
+        Some(names) => names.to_vec(),
+        None => (0..table.n_columns()).map(|column| format!("x{column}")).collect(),
+    }
+}
+
+impl FittedGraph {
+    /// The configuration that was asked for.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Number of rows, copies included.
+    pub fn n_rows(&self) -> usize {
+        match &self.source {
+            GraphSource::Robust(part) => part.nodes.duplicates.n_rows(),
+            GraphSource::Given(graph) => graph.n_nodes(),
+        }
+    }
+
+    /// The graph over all rows. A copy hangs on the first row equal to it by an edge of weight 1.
+    pub fn graph(&self) -> Cow<'_, SparseGraph> {
+        match &self.source {
+            GraphSource::Robust(part) => Cow::Owned(part.nodes.graph_of_rows()),
+            GraphSource::Given(graph) => Cow::Borrowed(graph),
+        }
+    }
+
+    /// Robust local scale of each row; `None` if the graph was given.
+    pub fn local_scales(&self) -> Option<Vec<f64>> {
+        self.robust().map(|part| self.per_row(part.nodes.scales.values()))
+    }
+
+    /// First local scale of each row; `None` if the graph was given.
+    pub fn first_scales(&self) -> Option<Vec<f64>> {
+        self.robust().map(|part| self.per_row(part.nodes.first_scales.values()))
+    }
+
+    /// Each quantile and the edges that persist at it; empty if the graph was given.
+    pub fn decay(&self) -> &[(f64, usize)] {
+        self.robust().map_or(&[], |part| part.nodes.stochastic.decay())
+    }
+
+    /// What a user should know.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Some(part) = self.robust() else { return Vec::new() };
+        let mut warnings = Vec::new();
+        if let Some(done) = &part.preparation {
+            if !done.constant.is_empty() {
+                warnings.push(Warning::ConstantColumns(done.constant.clone()));
+            }
+            if !done.empty.is_empty() {
+                warnings.push(Warning::EmptyColumns(done.empty.clone()));
+            }
+            if done.n_imputed > 0 {
+                let filled = done.used.iter().filter(|column| column.n_missing > 0);
+                let columns = filled.map(|column| done.names[column.column].clone()).collect();
+                warnings.push(Warning::FilledCells { n_cells: done.n_imputed, columns });
+            }
+        }
+        if !part.shrunk.is_empty() {
+            let n_known = part.shrunk[0].used + 1;
+            warnings.push(Warning::FewPoints { n_known, shrunk: part.shrunk.clone() });
+        }
+        let nodes = &part.nodes;
+        if nodes.stochastic.has_flat_decay() {
+            let is_trained = matches!(part.params.estimator, Estimator::AutoEncoder(_) | Estimator::Factorization(_));
+            warnings.push(Warning::FlatDecay { is_trained });
+        }
+        let unfinished = nodes.training.iter().filter(|training| training.stop == StopReason::IterationLimit);
+        let (n_unfinished, n_models) = (unfinished.count(), nodes.training.len());
+        if n_unfinished > 0 {
+            warnings.push(Warning::UnfinishedTraining { n_unfinished, n_models });
+        }
+        let n_components = nodes.components.len();
+        if !nodes.links.is_empty() {
+            warnings.push(Warning::Linked { n_components });
+        } else if n_components > 1 {
+            warnings.push(Warning::Disconnected { n_components });
+        }
+        warnings
+    }
+
+    /// Places new points: their weights to the known ones, and everything that follows from them.
+    pub fn model(&self) -> Result<Model> {
+        let needs_points = || Error::NeedsPoints { stage: "placing new points" };
+        let part = self.robust().ok_or_else(needs_points)?;
+        let space = part.space.as_ref().ok_or_else(needs_points)?;
+        let model = Model::new(space, &part.nodes, &part.params)?;
+        match &part.rule {
+            Some(rule) => model.with_rule(rule.clone()),
+            None => Ok(model),
+        }
+    }
+
+    /// Gives back the memory of the points: no new ones can be placed any more.
+    pub fn forget_points(&mut self) {
+        if let GraphSource::Robust(part) = &mut self.source {
+            part.space = None;
+        }
+    }
+
+    /// The graph over the distinct points.
+    pub fn node_graph(&self) -> &SparseGraph {
+        match &self.source {
+            GraphSource::Robust(part) => &part.nodes.graph,
+            GraphSource::Given(graph) => graph,
+        }
+    }
+
+    /// What was found for the nodes, for every row.
+    pub fn per_row<T: Clone>(&self, per_node: &[T]) -> Vec<T> {
+        match &self.source {
+            GraphSource::Robust(part) => part.nodes.duplicates.restore(per_node),
+            GraphSource::Given(_) => per_node.to_vec(),
+        }
+    }
+
+    /// Which rows are the same node.
+    pub fn duplicates(&self) -> Cow<'_, Duplicates> {
+        match &self.source {
+            GraphSource::Robust(part) => Cow::Borrowed(&part.nodes.duplicates),
+            GraphSource::Given(graph) => Cow::Owned(Duplicates::none(graph.n_nodes())),
+        }
+    }
+
+    /// Everything behind a graph that was not given.
+    pub fn robust(&self) -> Option<&RobustPart> {
+        match &self.source {
+            GraphSource::Robust(part) => Some(part),
+            GraphSource::Given(_) => None,
+        }
+    }
+
+    /// What a row of points took after its preparation.
+    pub fn row_size(&self) -> Option<RowSize> {
+        self.row_size
+    }
+
+    /// A given graph with its components joined by weak links.
+    pub(super) fn linked(self) -> Self {
+        match self.source {
+            GraphSource::Given(graph) => {
+                let source = GraphSource::Given(crate::links::link_by_degree(&graph).0);
+                Self { source, ..self }
+            }
+            GraphSource::Robust(_) => self,
+        }
+    }
+}
+
+impl RobustPart {
+    /// The points, unless they were given back.
+    pub fn space(&self) -> Option<&Space> {
+        self.space.as_ref()
+    }
+
+    /// How raw points become those of the graph.
+    pub fn rule(&self) -> Option<&PreparationRule> {
+        self.rule.as_ref()
+    }
+
+    /// The metric, of points that are kept.
+    pub fn metric(&self) -> Option<Metric> {
+        match self.space.as_ref()? {
+            Space::Points(points) => Some(points.metric()),
+            Space::Sparse(points) => Some(points.metric()),
+            Space::Distances(_) | Space::Neighbors(_) => None,
+        }
+    }
+}

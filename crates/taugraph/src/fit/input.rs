@@ -1,0 +1,171 @@
+//! What a fit starts from, whatever form it has.
+
+use std::borrow::Cow;
+
+use crate::config::Config;
+use crate::distance::DistanceMatrix;
+use crate::error::Result;
+use crate::generators::LabeledPoints;
+use crate::graph::SparseGraph;
+use crate::neighbors::NeighborGraph;
+use crate::points::{Points, SharedValues, SparsePoints, check_shape};
+use crate::robust::RowSize;
+
+/// A table of numbers, row by row; NaN is a missing cell.
+#[derive(Clone)]
+pub struct Table<'a> {
+    values: TableValues<'a>,
+    n_columns: usize,
+    names: Option<Vec<String>>,
+}
+
+#[derive(Clone)]
+enum TableValues<'a> {
+    Memory(Cow<'a, [f64]>),
+    /// Kept by somebody else, for example in a mapped file.
+    Shared(SharedValues),
+}
+
+impl<'a> Table<'a> {
+    /// Checks that the values fill rows of `n_columns`, at least one.
+    pub fn new(values: impl Into<Cow<'a, [f64]>>, n_columns: usize) -> Result<Self> {
+        let values = values.into();
+        check_shape(&values, n_columns)?;
+        Ok(Self { values: TableValues::Memory(values), n_columns, names: None })
+    }
+
+    /// The same of values that stay where they are: they and what is made of them do not count as memory where the run has a
+    /// scratch.
+    pub fn out_of_core(values: SharedValues, n_columns: usize) -> Result<Self> {
+        check_shape((*values).as_ref(), n_columns)?;
+        Ok(Self { values: TableValues::Shared(values), n_columns, names: None })
+    }
+
+    /// With names of the columns, for warnings and models.
+    ///
+    /// # Panics
+    /// If there are more or fewer names than columns.
+    pub fn with_names(self, names: Vec<String>) -> Self {
+        assert_eq!(names.len(), self.n_columns, "one name for each column");
+        Self { names: Some(names), ..self }
+    }
+
+    /// The values, row by row.
+    pub fn values(&self) -> &[f64] {
+        match &self.values {
+            TableValues::Memory(values) => values,
+            TableValues::Shared(values) => (**values).as_ref(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.values().len() / self.n_columns
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    fn is_out_of_core(&self) -> bool {
+        matches!(self.values, TableValues::Shared(_))
+    }
+
+    fn borrowed(&self) -> Table<'_> {
+        let values = match &self.values {
+            TableValues::Memory(values) => TableValues::Memory(Cow::Borrowed(values)),
+            TableValues::Shared(values) => TableValues::Shared(values.clone()),
+        };
+        Table { values, n_columns: self.n_columns, names: self.names.clone() }
+    }
+}
+
+/// Points, distances, neighbors or a graph. It is consumed by a fit, so that nothing is held twice; tables can be lent.
+pub enum Input<'a> {
+    /// A table of points.
+    Points(Table<'a>),
+    /// Points that are mostly zero.
+    Sparse(SparsePoints),
+    /// Distances between all pairs.
+    Distances(DistanceMatrix),
+    /// The nearest neighbors of every point.
+    Neighbors(NeighborGraph),
+    /// Weights: the graph itself.
+    Graph(SparseGraph),
+}
+
+impl<'a> From<Table<'a>> for Input<'a> {
+    fn from(table: Table<'a>) -> Self {
+        Input::Points(table)
+    }
+}
+
+impl<'a> From<&'a Table<'_>> for Input<'a> {
+    fn from(table: &'a Table<'_>) -> Self {
+        Input::Points(table.borrowed())
+    }
+}
+
+impl<'a> From<&'a Points> for Input<'a> {
+    fn from(points: &'a Points) -> Self {
+        let values = TableValues::Memory(Cow::Borrowed(points.values()));
+        Input::Points(Table { values, n_columns: points.n_columns(), names: None })
+    }
+}
+
+impl<'a> From<&'a LabeledPoints> for Input<'a> {
+    fn from(data: &'a LabeledPoints) -> Self {
+        Input::from(&data.points)
+    }
+}
+
+macro_rules! from_each {
+    ($($Variant:ident($Type:ty)),+) => {$(
+        impl From<$Type> for Input<'_> {
+            fn from(given: $Type) -> Self {
+                Input::$Variant(given)
+            }
+        }
+    )+};
+}
+
+from_each!(Sparse(SparsePoints), Distances(DistanceMatrix), Neighbors(NeighborGraph), Graph(SparseGraph));
+
+impl Input<'_> {
+    /// Number of rows, or of nodes.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Input::Points(table) => table.n_rows(),
+            Input::Sparse(points) => points.len(),
+            Input::Distances(matrix) => matrix.len(),
+            Input::Neighbors(graph) => graph.len(),
+            Input::Graph(graph) => graph.n_nodes(),
+        }
+    }
+
+    /// What a row takes after its preparation, of points.
+    pub fn row_size(&self, config: &Config) -> Option<RowSize> {
+        match self {
+            Input::Points(table) => Some(RowSize::prepared(table.n_columns(), config, table.is_out_of_core())),
+            Input::Sparse(points) => Some(RowSize::of_sparse(points)),
+            Input::Distances(_) | Input::Neighbors(_) | Input::Graph(_) => None,
+        }
+    }
+}
+
+impl RowSize {
+    /// A row of a table after its preparation. Principal components are in memory in any case.
+    pub fn prepared(n_columns: usize, config: &Config, is_out_of_core: bool) -> Self {
+        match config.preparation.pca {
+            Some(components) => RowSize::Columns(components.min(n_columns)),
+            None if is_out_of_core => RowSize::OutOfCore(n_columns),
+            None => RowSize::Columns(n_columns),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Labels from a few labeled rows of any input.
+
+use std::io::Write;
+
+use super::builder::{Plan, shared_methods};
+use super::graph::FittedGraph;
+use super::input::{Input, Table};
+use super::placed::place;
+use super::warning::Warning;
+use crate::error::Result;
+use crate::labels::Labels;
+use crate::model::{Model, Placement};
+use crate::progress::Run;
+use crate::propagate::{LabeledNodes, Propagation, RowLabels, Rule, propagate};
+
+/// The labels that are known: a class for some of the rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenLabels {
+    classes: Vec<String>,
+    of_rows: Vec<Option<u32>>,
+}
+
+impl GivenLabels {
+    /// From the name of each row's class, `None` where it is to be found. Classes are in the order of their names.
+    pub fn from_names<T: AsRef<str>>(names: &[Option<T>]) -> Self {
+        let known: Vec<&str> = names.iter().flatten().map(AsRef::as_ref).collect();
+        let (ids, classes) = Labels::from_names(&known);
+        let mut ids = ids.iter().copied();
+        let of_rows = names.iter().map(|name| name.as_ref().and_then(|_| ids.next())).collect();
+        Self { classes: classes.into_iter().map(str::to_string).collect(), of_rows }
+    }
+
+    /// From the number of each row's class, below `n_classes`.
+    pub fn from_ids(of_rows: Vec<Option<u32>>, n_classes: usize) -> Self {
+        Self { classes: (0..n_classes).map(|class| class.to_string()).collect(), of_rows }
+    }
+
+    /// Names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The class of each row that has one.
+    pub fn of_rows(&self) -> &[Option<u32>] {
+        &self.of_rows
+    }
+}
+
+/// Label propagation on a robust graph, from as little as one labeled row of each class.
+///
+/// ```
+/// use taugraph::{GivenLabels, LabelPropagation};
+/// # let table = taugraph::generators::moons(300, 0.05, 1)?;
+/// let mut names = vec![None; 300];
+/// (names[0], names[299]) = (Some("upper"), Some("lower"));
+/// let labels = LabelPropagation::new().fit(&table, &GivenLabels::from_names(&names))?;
+/// assert_eq!(labels.labels().len(), 300);
+/// # Ok::<(), taugraph::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct LabelPropagation {
+    plan: Plan,
+}
+
+shared_methods!(LabelPropagation);
+
+impl LabelPropagation {
+    /// How labels spread.
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.plan.config.propagate.rule = rule;
+        self
+    }
+
+    /// Labels the rows of an input.
+    pub fn fit<'a>(&self, input: impl Into<Input<'a>>, given: &GivenLabels) -> Result<FittedLabels> {
+        self.fit_with(input, given, &Run::new(self.plan.config.seed))
+    }
+
+    /// The same in a run with progress, a memory limit or checkpoints. The seed is the run's.
+    pub fn fit_with<'a>(
+        &self,
+        input: impl Into<Input<'a>>,
+        given: &GivenLabels,
+        run: &Run<'_>,
+    ) -> Result<FittedLabels> {
+        self.fit_graph(self.plan.graph(input.into(), run)?, given, run)
+    }
+
+    /// Labels the rows of a graph that was fitted before.
+    pub fn fit_graph(&self, graph: FittedGraph, given: &GivenLabels, run: &Run<'_>) -> Result<FittedLabels> {
+        let params = &self.plan.config.propagate;
+        let graph = if params.link { graph.linked() } else { graph };
+        let (nodes, n_conflicts, propagation, rows);
+        {
+            let duplicates = graph.duplicates();
+            (nodes, n_conflicts) = LabeledNodes::of_rows(given.of_rows(), given.classes().len(), &duplicates)?;
+            propagation = propagate(graph.node_graph(), &nodes, params, run)?;
+            rows = propagation.of_rows(given.of_rows(), &duplicates, params.clamping);
+        }
+        Ok(FittedLabels { graph, classes: given.classes.clone(), propagation, rows, n_conflicts })
+    }
+}
+
+/// Labels of rows.
+#[derive(Debug, Clone)]
+pub struct FittedLabels {
+    graph: FittedGraph,
+    classes: Vec<String>,
+    propagation: Propagation,
+    rows: RowLabels,
+    n_conflicts: usize,
+}
+
+impl FittedLabels {
+    /// The class of each row; `None` where no label reaches.
+    pub fn labels(&self) -> &[Option<u32>] {
+        &self.rows.labels
+    }
+
+    /// Names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Probability of each class, row by row; they sum to 1, or are all 0 where no label reaches.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.rows.probabilities
+    }
+
+    /// Lead of the likeliest class over the second, for each row.
+    pub fn margins(&self) -> &[f64] {
+        &self.rows.margins
+    }
+
+    /// Points whose copies were given different labels: the most frequent counts, and none where two tie.
+    pub fn n_conflicts(&self) -> usize {
+        self.n_conflicts
+    }
+
+    /// The propagation on the distinct points.
+    pub fn propagation(&self) -> &Propagation {
+        &self.propagation
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &FittedGraph {
+        &self.graph
+    }
+
+    /// What a user should know.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.graph.warnings()
+    }
+
+    /// The class of each new row; `None` where no labeled row is near.
+    pub fn predict(&self, table: &Table<'_>) -> Result<Vec<Option<u32>>> {
+        let placed = self.place(table, &Run::new(self.graph.config().seed))?;
+        Ok(placed.classes.map(|classes| classes.labels).unwrap_or_default())
+    }
+
+    /// Everything about new rows.
+    pub fn place(&self, table: &Table<'_>, run: &Run<'_>) -> Result<Placement> {
+        place(&self.model()?, table, run)
+    }
+
+    /// What places new rows, on its own.
+    pub fn model(&self) -> Result<Model> {
+        self.graph.model()?.with_classes(&self.propagation)
+    }
+
+    /// Writes the model; [`Model::load`] reads it.
+    pub fn save(&self, out: &mut dyn Write) -> Result<()> {
+        self.model()?.save(out)
+    }
+}

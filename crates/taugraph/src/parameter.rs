@@ -1,0 +1,610 @@
+//! Parameters as data: every one has a path, a default, a range and a meaning, written once where it is declared.
+//!
+//! [`parameters!`] declares a group of them, [`choices!`] a choice between named variants, some with parameters of their own. Both
+//! give the type, its default, its JSON, its checks, its entry in `taugraph params`, and the way in by a dotted path.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+/// A parameter as people see it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Where it is: `graph.estimator.pool`.
+    pub path: String,
+    /// What it is if nothing is said.
+    pub default: Value,
+    /// `whole number`, `number`, `list of numbers`, or the names to choose from.
+    pub kind: String,
+    /// What it has to be, beside that; empty if anything goes.
+    pub range: &'static str,
+    /// What it does.
+    pub meaning: String,
+    /// The choice that it belongs to, as `graph.estimator = community`; `None` where the defaults have it.
+    pub only_with: Option<String>,
+}
+
+/// What the declaration of a parameter says about it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct About<'a> {
+    pub meaning: &'a str,
+    pub range: &'static str,
+    pub only_with: Option<&'a str>,
+}
+
+/// A value, or a group of values, that paths lead to.
+pub(crate) trait ParameterTree {
+    /// As JSON, with the names of the paths.
+    fn to_json(&self) -> Value;
+
+    /// Sets what is `rest` below `path`, the place of this value.
+    fn set(&mut self, path: &str, rest: &[&str], value: &Value) -> Result<()>;
+
+    /// Whether everything is within its range.
+    fn check_ranges(&self, path: &str) -> Result<()>;
+
+    /// Adds its parameters to the list.
+    fn list(&self, path: &str, about: About<'_>, list: &mut Vec<Parameter>);
+}
+
+/// `graph` and `threshold` as `graph.threshold`.
+pub(crate) fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
+}
+
+/// JSON as a person types it.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+pub(crate) fn unknown(path: &str, name: &str, known: &[&str]) -> Error {
+    let place = if path.is_empty() { "the configuration".to_string() } else { path.to_string() };
+    let known = if known.is_empty() { "nothing".to_string() } else { known.join(", ") };
+    Error::UnknownParameter { path: join(path, name), place, known }
+}
+
+pub(crate) fn refused(path: &str, value: &Value, rule: String) -> Error {
+    Error::Parameter { name: path.to_string(), value: shown(value), rule: rule.into() }
+}
+
+/// A value that `rest` cannot lead into.
+fn at_the_end(path: &str, rest: &[&str]) -> Result<()> {
+    match rest.first() {
+        None => Ok(()),
+        Some(name) => Err(unknown(path, name, &[])),
+    }
+}
+
+/// A single value: how it is written and read.
+pub(crate) trait Leaf: Sized {
+    const KIND: &'static str;
+
+    fn write(&self) -> Value;
+
+    /// `None` if it is something else.
+    fn read(value: &Value) -> Option<Self>;
+}
+
+impl<T: Leaf> ParameterTree for T {
+    fn to_json(&self) -> Value {
+        self.write()
+    }
+
+    fn set(&mut self, path: &str, rest: &[&str], value: &Value) -> Result<()> {
+        at_the_end(path, rest)?;
+        *self = T::read(value).ok_or_else(|| refused(path, value, format!("must be a {}", T::KIND)))?;
+        Ok(())
+    }
+
+    fn check_ranges(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, path: &str, about: About<'_>, list: &mut Vec<Parameter>) {
+        list.push(Parameter {
+            path: path.to_string(),
+            default: self.write(),
+            kind: T::KIND.to_string(),
+            range: about.range,
+            meaning: about.meaning.trim().to_string(),
+            only_with: about.only_with.map(str::to_string),
+        });
+    }
+}
+
+/// Numbers come as JSON, or as text from a command line.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+impl Leaf for u64 {
+    const KIND: &'static str = "whole number";
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) if number.is_u64() => number.as_u64(),
+            // Python and JavaScript may write 3 as 3.0.
+            Value::Number(number) => number
+                .as_f64()
+                .filter(|number| number.fract() == 0.0 && (0.0..9.0e15).contains(number))
+                .map(|number| number as u64),
+            Value::String(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Leaf for usize {
+    const KIND: &'static str = u64::KIND;
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        usize::try_from(u64::read(value)?).ok()
+    }
+}
+
+impl Leaf for f64 {
+    const KIND: &'static str = "number";
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        number(value)
+    }
+}
+
+impl Leaf for bool {
+    const KIND: &'static str = "yes or no";
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(truth) => Some(*truth),
+            Value::String(text) if matches!(text.as_str(), "yes" | "true") => Some(true),
+            Value::String(text) if matches!(text.as_str(), "no" | "false") => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A list: JSON's, or values with commas between them; one value alone is a list of one.
+fn read_list<T: Leaf>(value: &Value) -> Option<Vec<T>> {
+    match value {
+        Value::Array(values) => values.iter().map(T::read).collect(),
+        Value::String(text) => text.split(',').map(|part| T::read(&Value::String(part.into()))).collect(),
+        single => Some(vec![T::read(single)?]),
+    }
+}
+
+impl Leaf for Vec<f64> {
+    const KIND: &'static str = "list of numbers";
+
+    fn write(&self) -> Value {
+        self.iter().copied().collect::<Vec<f64>>().into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        read_list(value)
+    }
+}
+
+impl Leaf for Vec<usize> {
+    const KIND: &'static str = "list of whole numbers";
+
+    fn write(&self) -> Value {
+        self.to_vec().into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        read_list(value)
+    }
+}
+
+/// What may be left to the program: `auto`, `none` and `null` leave it.
+fn is_left_open(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text == "auto" || text == "none",
+        _ => false,
+    }
+}
+
+impl Leaf for Option<usize> {
+    const KIND: &'static str = "whole number, or none";
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        if is_left_open(value) { Some(None) } else { usize::read(value).map(Some) }
+    }
+}
+
+impl Leaf for Option<Vec<f64>> {
+    const KIND: &'static str = "list of numbers, or none";
+
+    fn write(&self) -> Value {
+        self.clone().into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        if is_left_open(value) { Some(None) } else { Vec::read(value).map(Some) }
+    }
+}
+
+/// JSON by way of [`ParameterTree`], for serde.
+macro_rules! json_by_tree {
+    ($Type:ty) => {
+        impl serde::Serialize for $Type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                $crate::parameter::ParameterTree::to_json(self).serialize(serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $Type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let value = serde_json::Value::deserialize(deserializer)?;
+                let mut tree = Self::default();
+                $crate::parameter::ParameterTree::set(&mut tree, "", &[], &value)
+                    .map_err(serde::de::Error::custom)?;
+                Ok(tree)
+            }
+        }
+    };
+}
+
+/// Declares a group of parameters: `name: type = default`, and where not every value will do `, "rule" => test`.
+///
+/// A parameter is added by adding its line.
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])*
+        pub struct $Group:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $name:ident: $Type:ty = $default:expr $(, $rule:literal => $test:expr)?;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[non_exhaustive]
+        pub struct $Group {
+            $(
+                $(#[doc = $doc])+
+                pub $name: $Type,
+            )*
+        }
+
+        impl Default for $Group {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl $Group {
+            /// The same with a change: `params.with(|params| params.threshold = 0.4)`.
+            pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+                change(&mut self);
+                self
+            }
+        }
+
+        impl $crate::parameter::ParameterTree for $Group {
+            fn to_json(&self) -> serde_json::Value {
+                let mut map = serde_json::Map::new();
+                $(map.insert(stringify!($name).into(), $crate::parameter::ParameterTree::to_json(&self.$name));)*
+                map.into()
+            }
+
+            fn set(&mut self, path: &str, rest: &[&str], value: &serde_json::Value) -> $crate::error::Result<()> {
+                use $crate::parameter::{join, refused, unknown};
+                if let Some((name, rest)) = rest.split_first() {
+                    let name = name.replace('-', "_");
+                    let below = join(path, &name);
+                    return match name.as_str() {
+                        $(stringify!($name) => $crate::parameter::ParameterTree::set(&mut self.$name, &below, rest, value),)*
+                        _ => Err(unknown(path, &name, &[$(stringify!($name)),*])),
+                    };
+                }
+                let serde_json::Value::Object(map) = value else {
+                    let names: &[&str] = &[$(stringify!($name)),*];
+                    return Err(refused(path, value, format!("is a group; set one of {}", names.join(", "))));
+                };
+                for (name, value) in map {
+                    let names: Vec<&str> = name.split('.').collect();
+                    self.set(path, &names, value)?;
+                }
+                Ok(())
+            }
+
+            fn check_ranges(&self, path: &str) -> $crate::error::Result<()> {
+                $(
+                    let below = $crate::parameter::join(path, stringify!($name));
+                    $(
+                        let test: fn(&$Type) -> bool = $test;
+                        if !test(&self.$name) {
+                            let value = $crate::parameter::ParameterTree::to_json(&self.$name);
+                            return Err($crate::parameter::refused(&below, &value, concat!("must be ", $rule).into()));
+                        }
+                    )?
+                    $crate::parameter::ParameterTree::check_ranges(&self.$name, &below)?;
+                )*
+                let _ = path;
+                Ok(())
+            }
+
+            fn list(
+                &self,
+                path: &str,
+                about: $crate::parameter::About<'_>,
+                list: &mut Vec<$crate::parameter::Parameter>,
+            ) {
+                $(
+                    let meaning = concat!($($doc),+);
+                    let range = concat!($($rule)?);
+                    let about = $crate::parameter::About { meaning, range, only_with: about.only_with };
+                    let below = $crate::parameter::join(path, stringify!($name));
+                    $crate::parameter::ParameterTree::list(&self.$name, &below, about, list);
+                )*
+                let _ = (path, about, list);
+            }
+        }
+
+        $crate::parameter::json_by_tree!($Group);
+    };
+}
+
+/// Declares a choice: `"name" => Variant`, `"name" => Variant { parameters as in a group }` or
+/// `"name" => Variant(settings: Group)`; after the name of the enum stands the default.
+macro_rules! choices {
+    (
+        $(#[$meta:meta])*
+        pub enum $Choice:ident = $default:literal {
+            $(
+                $(#[doc = $doc:literal])+
+                $name:literal => $Variant:ident
+                $({
+                    $(
+                        $(#[doc = $field_doc:literal])+
+                        $field:ident: $Type:ty = $field_default:expr $(, $rule:literal => $test:expr)?;
+                    )+
+                })?
+                $(($inner:ident: $Inner:ty))?,
+            )+
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $Choice {
+            $(
+                $(#[doc = $doc])+
+                $Variant $({ $($(#[doc = $field_doc])+ $field: $Type,)+ })? $(($Inner))?,
+            )+
+        }
+
+        impl Default for $Choice {
+            fn default() -> Self {
+                Self::named($default).expect("the default is one of the names")
+            }
+        }
+
+        impl $Choice {
+            /// Every name.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The choice of this name, with its usual parameters.
+            pub fn named(name: &str) -> Option<Self> {
+                match name.replace('_', "-").as_str() {
+                    $($name => Some(Self::$Variant $({ $($field: $field_default),+ })? $((<$Inner>::default()))?),)+
+                    _ => None,
+                }
+            }
+
+            /// Its name on the command line, in Python and in JSON.
+            #[allow(unused_variables)]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant $({ $($field),+ })? $(($inner))? => $name,)+
+                }
+            }
+
+            /// Names of the variants that have a parameter of this name.
+            #[allow(dead_code, unused_variables, unused_mut)]
+            fn with_parameter(name: &str) -> Vec<&'static str> {
+                let mut found = Vec::new();
+                $(
+                    $( if [$(stringify!($field)),+].contains(&name) { found.push($name); } )?
+                    $(
+                        let below = $crate::parameter::ParameterTree::to_json(&<$Inner>::default());
+                        if below.get(name).is_some() { found.push($name); }
+                    )?
+                )+
+                found
+            }
+        }
+
+        impl $crate::parameter::ParameterTree for $Choice {
+            #[allow(unused_mut)]
+            fn to_json(&self) -> serde_json::Value {
+                let mut map = serde_json::Map::new();
+                map.insert("kind".into(), self.name().into());
+                match self {
+                    $(Self::$Variant $({ $($field),+ })? $(($inner))? => {
+                        $($(map.insert(stringify!($field).into(), $crate::parameter::ParameterTree::to_json($field));)+)?
+                        $(
+                            if let serde_json::Value::Object(below) = $crate::parameter::ParameterTree::to_json($inner) {
+                                map.extend(below);
+                            }
+                        )?
+                    })+
+                }
+                if map.len() == 1 { self.name().into() } else { map.into() }
+            }
+
+            fn set(&mut self, path: &str, rest: &[&str], value: &serde_json::Value) -> $crate::error::Result<()> {
+                use serde_json::Value;
+                use $crate::parameter::{refused, unknown};
+                let rest = if rest == ["kind"] { &[] } else { rest };
+                if let Some(&name) = rest.first() {
+                    let name = name.replace('-', "_");
+                    #[allow(unused_variables)]
+                    match self {
+                        $(Self::$Variant $({ $($field),+ })? $(($inner))? => {
+                            $(
+                                let below = $crate::parameter::join(path, &name);
+                                match name.as_str() {
+                                    $(stringify!($field) => return $crate::parameter::ParameterTree::set($field, &below, &rest[1..], value),)+
+                                    _ => {}
+                                }
+                            )?
+                            $(
+                                let known = $crate::parameter::ParameterTree::to_json($inner);
+                                if known.get(&name).is_some() {
+                                    return $crate::parameter::ParameterTree::set($inner, path, rest, value);
+                                }
+                            )?
+                        })+
+                    }
+                    let others = Self::with_parameter(&name);
+                    if !others.is_empty() {
+                        return Err($crate::error::Error::ParameterOfOther {
+                            path: $crate::parameter::join(path, &name),
+                            choice: path.to_string(),
+                            chosen: self.name().to_string(),
+                            others: others.join(" or "),
+                        });
+                    }
+                    let known = $crate::parameter::ParameterTree::to_json(self);
+                    let known: Vec<&str> = known.as_object().map_or(Vec::new(), |map| {
+                        map.keys().map(String::as_str).collect()
+                    });
+                    return Err(unknown(path, &name, &known));
+                }
+                match value {
+                    Value::String(name) => {
+                        // What is chosen again keeps its parameters.
+                        if name.replace('_', "-") != self.name() {
+                            *self = Self::named(name).ok_or_else(|| {
+                                refused(path, value, format!("must be {}", $crate::parameter::listed(Self::NAMES)))
+                            })?;
+                        }
+                        Ok(())
+                    }
+                    Value::Object(map) => {
+                        if let Some(kind) = map.get("kind") {
+                            self.set(path, &[], kind)?;
+                        }
+                        for (name, value) in map.iter().filter(|(name, _)| *name != "kind") {
+                            let names: Vec<&str> = name.split('.').collect();
+                            self.set(path, &names, value)?;
+                        }
+                        Ok(())
+                    }
+                    _ => Err(refused(path, value, format!("must be {}", $crate::parameter::listed(Self::NAMES)))),
+                }
+            }
+
+            #[allow(unused_variables)]
+            fn check_ranges(&self, path: &str) -> $crate::error::Result<()> {
+                match self {
+                    $(Self::$Variant $({ $($field),+ })? $(($inner))? => {
+                        $($(
+                            let below = $crate::parameter::join(path, stringify!($field));
+                            $(
+                                let test: fn(&$Type) -> bool = $test;
+                                if !test($field) {
+                                    let value = $crate::parameter::ParameterTree::to_json($field);
+                                    return Err($crate::parameter::refused(&below, &value, concat!("must be ", $rule).into()));
+                                }
+                            )?
+                            $crate::parameter::ParameterTree::check_ranges($field, &below)?;
+                        )+)?
+                        $($crate::parameter::ParameterTree::check_ranges($inner, path)?;)?
+                    })+
+                }
+                Ok(())
+            }
+
+            #[allow(unused_variables, irrefutable_let_patterns)]
+            fn list(
+                &self,
+                path: &str,
+                about: $crate::parameter::About<'_>,
+                list: &mut Vec<$crate::parameter::Parameter>,
+            ) {
+                let variants: &[(&str, &str)] = &[$(($name, concat!($($doc),+))),+];
+                list.push($crate::parameter::chosen(path, self.name(), variants, about));
+                $(
+                    let variant = Self::named($name).expect("it is one of the names");
+                    // The chosen one with its own values, the others with their usual ones.
+                    let variant = if self.name() == $name { self } else { &variant };
+                    let condition = (self.name() != $name).then(|| format!("{path} = {}", $name));
+                    let only_with = condition.as_deref().or(about.only_with);
+                    if let Self::$Variant $({ $($field),+ })? $(($inner))? = variant {
+                        $($(
+                            let about = $crate::parameter::About {
+                                meaning: concat!($($field_doc),+),
+                                range: concat!($($rule)?),
+                                only_with,
+                            };
+                            let below = $crate::parameter::join(path, stringify!($field));
+                            $crate::parameter::ParameterTree::list($field, &below, about, list);
+                        )+)?
+                        $(
+                            let about = $crate::parameter::About { only_with, ..about };
+                            $crate::parameter::ParameterTree::list($inner, path, about, list);
+                        )?
+                    }
+                )+
+            }
+        }
+
+        $crate::parameter::json_by_tree!($Choice);
+    };
+}
+
+pub(crate) use {choices, json_by_tree, parameters};
+
+/// `a, b or c`.
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_string(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// The entry of a choice itself: its meaning, and that of each name.
+pub(crate) fn chosen(path: &str, name: &str, variants: &[(&str, &str)], about: About<'_>) -> Parameter {
+    let names: Vec<&str> = variants.iter().map(|variant| variant.0).collect();
+    let each: Vec<String> =
+        variants.iter().map(|(name, doc)| format!("{name}: {}", doc.trim().trim_end_matches('.'))).collect();
+    Parameter {
+        path: path.to_string(),
+        default: name.into(),
+        kind: names.join(" | "),
+        range: about.range,
+        meaning: format!("{} ({})", about.meaning.trim().trim_end_matches('.'), each.join("; ")),
+        only_with: about.only_with.map(str::to_string),
+    }
+}
