@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone: cargo and python3 are all that must be there.
-.PHONY: test lint environments test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
+.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -13,12 +13,22 @@ PIP := -m pip install --quiet --disable-pip-version-check
 test:
 	$(MAKE) --jobs=2 lint environments
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
+	cargo test --package taugraph-io --no-default-features --lib
 	$(MAKE) test-browser test-python PROGRAM_IS_BUILT=yes
+	@test -n "$$TAUGRAPH_DATA" || echo "SKIPPED: TAUGRAPH_DATA is not set, so nothing was tested on the paper's real sets."
 
+## The second clippy is of a program without Parquet.
 lint:
 	cargo fmt --all --check
+	python3 -m doctest scripts/check_dependencies.py
+	python3 scripts/check_dependencies.py
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --package taugraph-cli --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+## Known faults of the dependencies; needs cargo-deny and a network.
+advisories:
+	cargo deny check advisories
 
 environments: $(VENV)
 	python3 -m venv --clear $(WHEEL_VENV)
@@ -64,12 +74,12 @@ bench-large: $(VENV)
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
 	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
-## The paper's tables and our own, controls beside them; writes docs/RESULTS.md. The sets: TAUGRAPH_DATA, or `taugraph datasets fetch`.
+## The paper's tables and our own, controls beside them; writes docs/RESULTS.md. The sets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.
 results:
-	cargo build --release --workspace
-	target/release/taugraph paper all --output paper-results --fresh > /dev/null
+	cargo build --release --package taugraph-lab
+	target/release/taugraph-lab paper all --output paper-results --fresh > /dev/null
 	cat docs/reading.md paper-results/RESULTS.md > docs/RESULTS.md.new
-	target/release/taugraph-lab >> docs/RESULTS.md.new
+	target/release/taugraph-lab labels >> docs/RESULTS.md.new
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
 ## Makes the reference values of the tests anew.

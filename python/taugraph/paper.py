@@ -1,4 +1,4 @@
-"""The paper's real datasets by name. Files are fetched by ``taugraph datasets fetch``, or lie in the folder ``TAUGRAPH_DATA``."""
+"""The paper's real datasets by name. Files are fetched by ``taugraph-lab datasets fetch``, or lie in the folder ``TAUGRAPH_DATA``."""
 
 from __future__ import annotations
 

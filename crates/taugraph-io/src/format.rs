@@ -3,16 +3,14 @@
 use std::io::{BufRead, Cursor, Read, Write};
 use std::path::Path;
 
-use bytes::Bytes;
-
 use crate::csv_table::read_csv;
 use crate::error::{Error, Result, shortened};
 use crate::matrix_market::{read_matrix_market, write_matrix_market};
 use crate::npy::{Array, MAGIC, read_npy, write_header};
 use crate::npz::{Archive, write_sparse_npz};
 use crate::output::Output;
-use crate::parquet_table::{read_parquet, write_parquet};
-use crate::source::{Source, open_file};
+use crate::parquet_table::{check_parquet_output, read_parquet_source, write_parquet};
+use crate::source::Source;
 use crate::sparse::{LabeledMatrix, SparseMatrix};
 use crate::svmlight::{is_svmlight, read_svmlight};
 use crate::table::{
@@ -44,21 +42,14 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         return table_of_array(array, &name, options).map(Contents::Table);
     }
     if start.starts_with(b"PK\x03\x04") {
-        let archive = Archive::open(Cursor::new(rest_of(bytes, source)?), &name)?;
+        let archive = Archive::open(Cursor::new(source.rest_of(bytes)?), &name)?;
         return match archive.is_sparse() {
             true => archive.sparse().map(Contents::Sparse),
             false => table_of_archive(archive, &name, options).map(Contents::Table),
         };
     }
     if start.starts_with(b"PAR1") {
-        // A file is read where it lies; anything else has to be in memory, because its end comes first.
-        return match source {
-            Source::File(path) if !source.is_compressed()? => {
-                read_parquet(open_file(path, &name)?, &name, options)
-            }
-            _ => read_parquet(Bytes::from(rest_of(bytes, source)?), &name, options),
-        }
-        .map(Contents::Table);
+        return read_parquet_source(source, bytes, options).map(Contents::Table);
     }
     if begins_like_tensors(start) {
         let problem = "it holds named arrays (safetensors), as --save-model writes them";
@@ -86,12 +77,6 @@ fn inner_extension(path: &Path) -> Option<String> {
         "gz" | "zst" => extension(Path::new(path.file_stem()?)),
         other => Some(other.to_string()),
     }
-}
-
-fn rest_of(mut bytes: Box<dyn BufRead + Send>, source: &Source) -> Result<Vec<u8>> {
-    let mut all = Vec::new();
-    bytes.read_to_end(&mut all).map_err(|error| source.unreadable(error))?;
-    Ok(all)
 }
 
 fn not_a_table(name: &str, problem: String) -> Error {
@@ -229,11 +214,7 @@ impl Format {
 }
 
 fn unknown(output: &Output, advice: &'static str) -> Error {
-    let name = match output {
-        Output::File(path) => path.display().to_string(),
-        Output::Stdout => "standard output".to_string(),
-    };
-    Error::UnknownFormat { name, advice }
+    Error::UnknownFormat { name: output.to_string(), advice }
 }
 
 const TABLE_NAMES: &str = "use .csv, .tsv, .parquet or .npy (text also with .gz or .zst)";
@@ -242,7 +223,8 @@ const SPARSE_NAMES: &str = "use .npz or .mtx for a matrix, .csv, .tsv or .parque
 /// Whether the name stands for a format that holds tables; to be asked before the work begins.
 pub fn check_table_output(output: &Output) -> Result<()> {
     match Format::of(output) {
-        Some(Format::Text(_) | Format::Npy | Format::Parquet) => output.check(),
+        Some(Format::Text(_) | Format::Npy) => output.check(),
+        Some(Format::Parquet) => check_parquet_output(output),
         _ => Err(unknown(output, TABLE_NAMES)),
     }
 }
@@ -251,6 +233,7 @@ pub fn check_table_output(output: &Output) -> Result<()> {
 pub fn check_graph_output(output: &Output) -> Result<()> {
     match Format::of(output) {
         Some(Format::Npy) | None => Err(unknown(output, SPARSE_NAMES)),
+        Some(Format::Parquet) => check_parquet_output(output),
         Some(_) => output.check(),
     }
 }
@@ -259,15 +242,12 @@ pub fn check_graph_output(output: &Output) -> Result<()> {
 pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
     match Format::of(output) {
         Some(Format::Text(delimiter)) => output.write(|out| write_text(table, delimiter, out)),
-        Some(Format::Parquet) => output.write(|out| write_parquet(table, out)),
+        Some(Format::Parquet) => write_parquet(table, output),
         Some(Format::Npy) => {
             let is_text = |column: &&NewColumn| matches!(column.cells, NewCells::Texts(_));
             if let Some(column) = table.columns().iter().find(is_text) {
                 return Err(Error::CannotHold {
-                    name: match output {
-                        Output::File(path) => path.display().to_string(),
-                        Output::Stdout => "standard output".to_string(),
-                    },
+                    name: output.to_string(),
                     problem: format!(
                         "NPY holds numbers, but '{}' is text; write .csv or .parquet",
                         column.name

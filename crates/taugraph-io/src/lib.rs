@@ -9,6 +9,8 @@
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
 //! - [`Tensors`]: named arrays and a text, from and to safetensors;
 //! - [`Output`]: any file written whole or not at all.
+//!
+//! Parquet is the feature `parquet`, which is on by default.
 
 mod csv_lines;
 mod csv_table;
@@ -21,6 +23,10 @@ mod npy;
 mod npz;
 mod on_disk;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet_table;
+#[cfg(not(feature = "parquet"))]
+#[path = "without_parquet.rs"]
 mod parquet_table;
 mod source;
 mod sparse;
@@ -39,6 +45,7 @@ pub use npy::{Array, read_npy};
 pub use npz::{read_arrays, read_sparse_npz};
 pub use on_disk::{DiskTable, DiskValues, extent, read_on_disk};
 pub use output::{Output, remove_unfinished};
+#[cfg(feature = "parquet")]
 pub use parquet_table::read_parquet;
 pub use source::Source;
 pub use sparse::{LabeledMatrix, SparseMatrix};

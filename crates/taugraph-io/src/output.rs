@@ -1,5 +1,6 @@
 //! Files written whole or not at all.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -63,6 +64,15 @@ impl Output {
                 let write = |file: &File| compressed(path, file, body);
                 write_file(path, write).map_err(|source| Error::Write { path: path.clone(), source })
             }
+        }
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Output::Stdout => f.write_str("standard output"),
+            Output::File(path) => path.display().fmt(f),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tables from and to Parquet files.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, Int64Type};
@@ -14,6 +15,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use crate::error::{Error, Place, Result};
+use crate::output::Output;
+use crate::source::{Source, open_file};
 use crate::table::{Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Table, check_names};
 
 /// Values read at once.
@@ -33,6 +36,22 @@ pub fn read_parquet(
     let (mut table, values) = read_parquet_into(source, name, options, room)?;
     table.values = values;
     table.finish()
+}
+
+/// The same of a source, whose `bytes` have been looked at.
+pub(crate) fn read_parquet_source(
+    source: &Source,
+    bytes: Box<dyn BufRead + Send>,
+    options: &ReadOptions<'_>,
+) -> Result<Table> {
+    let name = source.to_string();
+    // A file is read where it lies; anything else has to be in memory, because its end comes first.
+    match source {
+        Source::File(path) if !source.is_compressed()? => {
+            read_parquet(open_file(path, &name)?, &name, options)
+        }
+        _ => read_parquet(Bytes::from(source.rest_of(bytes)?), &name, options),
+    }
 }
 
 /// Reads a flat table into the room that is made for its numbers. They are still to be arranged.
@@ -390,14 +409,21 @@ impl Target<'_> {
     }
 }
 
+/// Whether a table can be written there.
+pub(crate) fn check_parquet_output(output: &Output) -> Result<()> {
+    output.check()
+}
+
 /// Writes a table, compressed with snappy.
-pub(crate) fn write_parquet(table: &NewTable, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
-    write(table, out).map_err(|error| match error {
-        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
-            Ok(source) => *source,
-            Err(other) => std::io::Error::other(other),
-        },
-        other => std::io::Error::other(other),
+pub(crate) fn write_parquet(table: &NewTable, output: &Output) -> Result<()> {
+    output.write(|out| {
+        write(table, out).map_err(|error| match error {
+            ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+                Ok(source) => *source,
+                Err(other) => std::io::Error::other(other),
+            },
+            other => std::io::Error::other(other),
+        })
     })
 }
 

@@ -56,6 +56,13 @@ impl Source {
         Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
     }
 
+    /// Everything that is still to come of the bytes that it gave.
+    pub(crate) fn rest_of(&self, mut bytes: Box<dyn BufRead + Send>) -> Result<Vec<u8>> {
+        let mut all = Vec::new();
+        bytes.read_to_end(&mut all).map_err(|error| self.unreadable(error))?;
+        Ok(all)
+    }
+
     pub(crate) fn unreadable(&self, source: std::io::Error) -> Error {
         unreadable(&self.to_string(), source)
     }

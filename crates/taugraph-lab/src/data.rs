@@ -21,6 +21,9 @@ pub enum Error {
     /// With a file.
     #[error(transparent)]
     File(#[from] taugraph_io::Error),
+    /// The text of a study cannot be written.
+    #[error("standard output cannot be written: {0}")]
+    Text(#[from] std::io::Error),
     /// The journal cannot be read or written.
     #[error("{}: {source}", path.display())]
     Journal {

@@ -1,5 +1,7 @@
 //! Labels from one example of each class: every rule on every graph, and what each kind of persistence adds.
 
+use std::io::Write;
+
 use rayon::prelude::*;
 use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
@@ -95,28 +97,29 @@ fn try_rule(set: &LabeledSet, robust: &NodeGraph, rule: Rule) -> Result<Evaluati
 }
 
 /// The part of the results about labels.
-pub fn print() -> Result<(), Error> {
-    println!("\n## Labels: every rule, every kind of persistence\n");
+pub fn write(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "\n## Labels: every rule, every kind of persistence\n")?;
     let missing = missing_sets(LABEL_SETS.iter().chain(&OTHER_SETS).map(|set| set.1));
     if !missing.is_empty() {
-        println!("Skipped: these sets are not here: {}.", missing.join(", "));
+        writeln!(out, "Skipped: these sets are not here: {}.", missing.join(", "))?;
         return Ok(());
     }
-    print_rules()?;
-    print_persistences()
+    write_rules(out)?;
+    write_persistences(out)
 }
 
-fn print_rules() -> Result<(), Error> {
-    println!(
+fn write_rules(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(
+        out,
         "The seven sets of Table 2, columns z-scored, missing cells filled with the median. One random \
          example of each class, {TRIALS} draws, the same for every rule and graph (seed 0); examples do not count, rows \
          without a label count as wrong. Cells: accuracy / balanced accuracy in percent, means over the draws; ± is the \
          deviation of the balanced accuracy of harmonic functions over the draws. `local scaling`: all pairs. \
          `10-NN, linked`: 10 nearest neighbors, locally scaled, components joined weakly.\n"
-    );
+    )?;
     let names = RULES.map(|rule| rule.0).join(" | ");
-    println!("| set | graph | {names} | ± | largest class |");
-    println!("|---|---|{}---|---|", "---|".repeat(RULES.len()));
+    writeln!(out, "| set | graph | {names} | ± | largest class |")?;
+    writeln!(out, "|---|---|{}---|---|", "---|".repeat(RULES.len()))?;
     let graphs = graphs();
     let mut means = vec![vec![(Vec::new(), Vec::new()); RULES.len()]; graphs.len()];
     for (name, id) in LABEL_SETS {
@@ -135,29 +138,30 @@ fn print_rules() -> Result<(), Error> {
             }
             let last = &found[RULES.len() - 1];
             row += &format!(" {:.1} | {:.1} |", 100.0 * deviation(&last.balanced), 100.0 * last.majority);
-            println!("{row}");
+            writeln!(out, "{row}")?;
         }
     }
     for (graph, of_rules) in graphs.iter().zip(&means) {
         let cells =
             of_rules.iter().map(|(a, b)| format!(" {:.1} / {:.1} |", 100.0 * mean(a), 100.0 * mean(b)));
-        println!("| **mean** | {} |{} | |", graph.name, cells.collect::<String>());
+        writeln!(out, "| **mean** | {} |{} | |", graph.name, cells.collect::<String>())?;
     }
     Ok(())
 }
 
-fn print_persistences() -> Result<(), Error> {
-    println!("\nHow to read this: docs/decisions/0011.");
-    println!("\n### What each kind of persistence adds\n");
-    println!(
+fn write_persistences(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "\nHow to read this: docs/decisions/0011.")?;
+    writeln!(out, "\n### What each kind of persistence adds\n")?;
+    writeln!(
+        out,
         "Harmonic functions on the same 15-NN candidates, weights times a power of the persistence; balanced accuracy in \
          percent, means over {TRIALS} draws. Synthetic sets: means over the seeds 0 to {}. The last rows compare with \
          the plain graph in pairs, one for each set: mean difference ± standard error, and wins / ties / losses.\n",
         SEEDS - 1
-    );
+    )?;
     let graphs = persistences();
-    println!("| set | {} |", graphs.iter().map(|graph| graph.name).collect::<Vec<_>>().join(" | "));
-    println!("|---|{}", "---|".repeat(graphs.len()));
+    writeln!(out, "| set | {} |", graphs.iter().map(|graph| graph.name).collect::<Vec<_>>().join(" | "))?;
+    writeln!(out, "|---|{}", "---|".repeat(graphs.len()))?;
     let real = LABEL_SETS.into_iter().chain(OTHER_SETS);
     let mut sets: Vec<Vec<LabeledSet>> =
         real.map(|(name, id)| Ok(vec![LabeledSet::load(name, id)?])).collect::<Result<_, Error>>()?;
@@ -189,18 +193,18 @@ fn print_persistences() -> Result<(), Error> {
             row += &format!(" {:.1} |", 100.0 * balanced);
             of_graph.push(100.0 * balanced);
         }
-        println!("{row}");
+        writeln!(out, "{row}")?;
     }
     for (name, part) in
         [("mean, real", 0..n_real), ("mean, synthetic", n_real..sets.len()), ("mean, all", 0..sets.len())]
     {
         let cells: String =
             all.iter().map(|of_graph| format!(" {:.1} |", mean(&of_graph[part.clone()]))).collect();
-        println!("| **{name}** |{cells}");
+        writeln!(out, "| **{name}** |{cells}")?;
     }
-    println!("\n| persistence | difference to plain, all sets | wins / ties / losses |\n|---|---|---|");
+    writeln!(out, "\n| persistence | difference to plain, all sets | wins / ties / losses |\n|---|---|---|")?;
     for (graph, of_graph) in graphs.iter().zip(&all).skip(1) {
-        println!("| {} | {}", graph.name, paired(of_graph, &all[0], 1));
+        writeln!(out, "| {} | {}", graph.name, paired(of_graph, &all[0], 1))?;
     }
     Ok(())
 }

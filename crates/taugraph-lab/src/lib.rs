@@ -5,6 +5,8 @@
 pub mod data;
 pub mod datasets;
 #[cfg(feature = "studies")]
+mod failure;
+#[cfg(feature = "studies")]
 pub mod labels;
 #[cfg(feature = "studies")]
 pub mod paper;

@@ -1,6 +1,7 @@
 //! Trained estimators on sampled pairs against the same on all pairs: what is lost, what is gained.
 
 use std::fs;
+use std::io::Write;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -140,26 +141,28 @@ fn large_sets() -> Vec<Row> {
 }
 
 /// The study as Markdown.
-pub fn print() -> Result<(), Error> {
-    println!("# Sparse training\n");
-    println!(
+pub fn write(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "# Sparse training\n")?;
+    writeln!(
+        out,
         "What `taugraph-lab sparse-training` prints. How to read it: docs/decisions/0016-sparse-training.md."
-    );
-    print_times()?;
+    )?;
+    write_times(out)?;
     let rows = paper_sets();
     let missing = missing_sets(rows.iter().filter_map(|row| row.registered));
     if missing.is_empty() {
-        println!("\n## The paper's sets\n");
-        print_quality(&rows)?;
+        writeln!(out, "\n## The paper's sets\n")?;
+        write_quality(out, &rows)?;
     } else {
-        println!("\nSkipped: these sets are not here: {}.", missing.join(", "));
+        writeln!(out, "\nSkipped: these sets are not here: {}.", missing.join(", "))?;
     }
-    println!("\n## Larger sets\n\n{LARGE} points each.\n");
-    print_quality(&large_sets())
+    writeln!(out, "\n## Larger sets\n\n{LARGE} points each.\n")?;
+    write_quality(out, &large_sets())
 }
 
-fn print_quality(rows: &[Row]) -> Result<(), Error> {
-    println!(
+fn write_quality(out: &mut dyn Write, rows: &[Row]) -> Result<(), Error> {
+    writeln!(
+        out,
         "NMI of spectral clustering with the true number of clusters, means ± deviations over the seeds from 0 on. The same {CANDIDATES} \
          nearest neighbors are the candidates of every column; parameters of the preset `robust` but for the estimator \
          and the threshold {THRESHOLD}. `control`: no quantile step, every candidate is certain. `all`: trained on all pairs, \
@@ -167,12 +170,13 @@ fn print_quality(rows: &[Row]) -> Result<(), Error> {
          error. `correlation`: of the persistences of all edges, sampled with all, mean over the seeds; in brackets what two \
          trainings on all pairs with different seeds have (means of the first {TRAINED_TWICE}); – where no edge persists. The last rows compare the means of the sets in \
          pairs, with wins / ties / losses. `pairs`: share of all pairs that the sample has.\n"
-    );
-    println!(
+    )?;
+    writeln!(
+        out,
         "| set | seeds | points | pairs | control | auto-encoder, all | sampled | difference | correlation \
          | factorization, all | sampled | difference | correlation |"
-    );
-    println!("|---|{}", "---|".repeat(12));
+    )?;
+    writeln!(out, "|---|{}", "---|".repeat(12))?;
     let mut means: Vec<Vec<f64>> = vec![Vec::new(); estimators().len()];
     for row in rows {
         eprintln!("sparse training: {}", row.name);
@@ -200,15 +204,16 @@ fn print_quality(rows: &[Row]) -> Result<(), Error> {
                 mean_known(of_seeds.iter().map(|made| made.with_another_seed[model])),
             );
         }
-        println!("{line}");
+        writeln!(out, "{line}")?;
         means.iter_mut().enumerate().for_each(|(which, means)| means.push(mean(&scores(which))));
     }
     let cells: Vec<String> = means.iter().map(|of_estimator| format!("{:.3}", mean(of_estimator))).collect();
-    println!(
+    writeln!(
+        out,
         "| **mean** | | | | {} | {} | {} | | | {} | {} | | |",
         cells[0], cells[1], cells[2], cells[3], cells[4]
-    );
-    println!("\n| in pairs, one for each set | difference | wins / ties / losses |\n|---|---|---|");
+    )?;
+    writeln!(out, "\n| in pairs, one for each set | difference | wins / ties / losses |\n|---|---|---|")?;
     for (name, a, b) in [
         ("auto-encoder, sampled − all", 2, 1),
         ("factorization, sampled − all", 4, 3),
@@ -217,7 +222,7 @@ fn print_quality(rows: &[Row]) -> Result<(), Error> {
         ("factorization, all − control", 3, 0),
         ("factorization, sampled − control", 4, 0),
     ] {
-        println!("| {name} | {}", paired(&means[a], &means[b], 3));
+        writeln!(out, "| {name} | {}", paired(&means[a], &means[b], 3))?;
     }
     Ok(())
 }
@@ -269,16 +274,18 @@ fn spread(values: &[f64]) -> String {
     format!("{:.3} ± {:.3}", mean(values), deviation(values))
 }
 
-fn print_times() -> Result<(), Error> {
-    println!("\n## Time of an epoch\n");
-    println!(
+fn write_times(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "\n## Time of an epoch\n")?;
+    writeln!(
+        out,
         "Milliseconds of one thread's computing for one τ: auto-encoder with 32 units and batches of 100 rows, factorization of rank 20; eight uneven blobs \
          in 10 dimensions, {CANDIDATES} candidates. Means over the epochs 2 to {TIMED_EPOCHS}.\n"
-    );
-    println!(
+    )?;
+    writeln!(
+        out,
         "| points | candidates | auto-encoder, all | sampled | factorization, all | sampled |\n|---|{}",
         "---|".repeat(5)
-    );
+    )?;
     for n in TIMED {
         eprintln!("sparse training: time with {n} points");
         let set = prepared(&uneven_blobs(n, 10, 8, 1)?)?;
@@ -300,7 +307,7 @@ fn print_times() -> Result<(), Error> {
                 }
             }
         }
-        println!("{line}");
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }

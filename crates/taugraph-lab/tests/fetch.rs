@@ -1,13 +1,11 @@
 //! Fetching over real HTTP into real folders: the good case, and everything that breaks on the way.
 
-mod server;
-
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use server::{Answer, Request, Server};
+use crate::server::{Answer, Request, Server};
 use taugraph::progress::{Progress, Silent};
 use taugraph_lab::datasets::text::{Delimiter, TextFile, rows};
 use taugraph_lab::datasets::{
@@ -142,7 +140,7 @@ fn the_next_run_goes_on_where_the_last_one_stopped() {
     assert_eq!(cache.names(), ["little.data.part", "little.data.part.from"]);
     // What has arrived is not taken for the set.
     assert!(matches!(cache.store.presence(&little(None)), Presence::Partial));
-    assert!(message(load(&little(None), &cache.store)).contains("taugraph datasets fetch little"));
+    assert!(message(load(&little(None), &cache.store)).contains("taugraph-lab datasets fetch little"));
     cache.fetch(&server, &once).unwrap();
     assert_eq!(server.requests()[1].from, Some(50_000));
     cache.check();

@@ -1,20 +1,12 @@
 //! Every set equals its tidy copy, value by value. The files are in the folder that TAUGRAPH_DATA names; without it this says that
 //! it was skipped.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use taugraph_io::{Cells, Contents, Header, ReadOptions, Role, Source, read};
 use taugraph_lab::datasets::{DATASETS, LabeledTable, Store, find, load, readers};
 
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("TAUGRAPH_DATA").map(std::path::PathBuf::from);
-    if folder.is_none() {
-        let _ = std::io::stderr()
-            .write_all(b"skipped: TAUGRAPH_DATA is not set, no set was compared with its tidy copy\n");
-    }
-    folder
-}
+use crate::common::real_files;
 
 /// The tidy copy of each set, and the number that stands for each label in it; other labels are numbers already.
 fn tidy_copy(id: &str) -> (&'static str, &'static [(&'static str, &'static str)]) {
@@ -76,7 +68,7 @@ fn compare(table: &LabeledTable, folder: &Path, id: &str, file: &str, codes: &[(
 
 #[test]
 fn every_set_equals_its_tidy_copy() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_files("no set was compared with its tidy copy") else { return };
     let store = Store::new(Some(folder.clone()), None);
     for info in &DATASETS {
         let table = load(info, &store).unwrap();
@@ -89,7 +81,9 @@ fn every_set_equals_its_tidy_copy() {
 
 #[test]
 fn diagnoses_as_numbers_equal_their_tidy_copy() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = real_files("diagnoses as numbers were not compared with their tidy copy") else {
+        return;
+    };
     let info = find("thoracic-surgery").unwrap();
     let (_, files) = Store::new(Some(folder.clone()), None).read(info).unwrap();
     let table = readers::thoracic_surgery_numbered(&files).unwrap();

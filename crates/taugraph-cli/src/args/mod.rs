@@ -2,23 +2,19 @@
 
 mod choice;
 mod cluster;
-mod datasets;
 mod graph;
 mod input;
-mod paper;
 mod predict;
 mod propagate;
 mod report;
 mod run;
 
 pub use cluster::ClusterArgs;
-pub use datasets::{DatasetsArgs, DatasetsCommand, FetchArgs};
 pub use graph::{
     EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
     RobustScaleName,
 };
 pub use input::{FeaturesPlace, InputArgs};
-pub use paper::{PaperCommand, PaperPart};
 pub use predict::PredictCommand;
 pub use propagate::{PropagateArgs, RuleName};
 pub use report::ReportArgs;
@@ -59,12 +55,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Say what would be read from a file, or what a model is
     Info(Box<InfoArgs>),
-    /// The sets of the paper: list, describe and fetch them
-    Datasets(DatasetsArgs),
     /// Draw every figure of a clustering; flags as of cluster, --figures names the folder
     Plot(Box<ClusterCommand>),
-    /// Measure the paper's tables and draw its figures
-    Paper(PaperCommand),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -2,27 +2,23 @@
 
 mod cluster;
 mod compare;
-mod datasets;
 mod demo;
 mod evaluate;
 mod generate;
 mod graph;
 mod info;
 mod manual;
-mod paper;
 mod predict;
 mod propagate;
 
 pub use cluster::{cluster, plot};
 pub use compare::compare;
-pub use datasets::datasets;
 pub use demo::demo;
 pub use evaluate::evaluate;
 pub use generate::generate;
 pub use graph::graph;
 pub use info::info;
 pub use manual::{completions, manual};
-pub use paper::paper;
 pub use predict::predict;
 pub use propagate::propagate;
 
@@ -43,11 +39,7 @@ use crate::work_folder::WorkFolder;
 
 /// Sets the threads; to be called once, before the library is used.
 fn use_threads(args: &RunArgs) -> Outcome<()> {
-    let Some(threads) = args.threads else { return Ok(()) };
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .map_err(|error| Failure::Computation(format!("{threads} threads could not be started: {error}")))
+    taugraph_terminal::use_threads(args.threads)
 }
 
 fn new_run<'a>(seed: u64, args: &RunArgs, terminal: &'a Terminal) -> Run<'a> {

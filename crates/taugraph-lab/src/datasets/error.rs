@@ -15,7 +15,7 @@ pub enum Error {
         advice: String,
     },
     /// Its files are nowhere.
-    #[error("{id} is not here; get it with: taugraph datasets fetch {id}")]
+    #[error("{id} is not here; get it with: taugraph-lab datasets fetch {id}")]
     Absent {
         /// The set.
         id: &'static str,

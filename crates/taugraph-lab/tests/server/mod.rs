@@ -1,5 +1,4 @@
 //! A web server on this machine, as good or bad as a test wants it.
-#![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! `taugraph datasets`.
+//! `taugraph-lab datasets`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,11 +8,11 @@ use taugraph::error::human_bytes;
 use taugraph_io::Output;
 use taugraph_lab::datasets::registry::ARCHIVE;
 use taugraph_lab::datasets::{DATASETS, DatasetInfo, Error, Origin, Presence, Store, fetch, find};
+use taugraph_terminal::failure::{Failure, Outcome};
+use taugraph_terminal::progress::Terminal;
+use taugraph_terminal::{grouped, say, write_json};
 
 use crate::args::{DatasetsArgs, DatasetsCommand, FetchArgs};
-use crate::failure::{Failure, Outcome};
-use crate::progress::Terminal;
-use crate::report::{grouped, say, write_json};
 
 pub fn datasets(args: &DatasetsArgs) -> Outcome<()> {
     let store = Store::from_environment();
@@ -80,7 +80,7 @@ fn show(info: &DatasetInfo, presence: &Presence) -> String {
         Presence::Here(folder) => format!("yes, in {}", folder.display()),
         Presence::Altered(problem) => format!("altered: {problem}"),
         Presence::Partial | Presence::Absent => {
-            format!("{}; get it with: taugraph datasets fetch {}", state(presence), info.id)
+            format!("{}; get it with: taugraph-lab datasets fetch {}", state(presence), info.id)
         }
     };
     let mut lines =

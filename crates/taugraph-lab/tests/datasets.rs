@@ -1,61 +1,18 @@
-//! `taugraph datasets`, with a web server on this machine. What needs the real files takes them from TAUGRAPH_DATA, and says that it
+//! `taugraph-lab datasets`, with a web server on this machine. What needs the real files takes them from TAUGRAPH_DATA, and says that it
 //! was skipped without it.
 
-#[path = "../../taugraph-lab/tests/server/mod.rs"]
-mod server;
-
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{Folder, TAUGRAPH};
-use server::{Answer, Server};
+use crate::common::{Done, Folder, real_files};
+use crate::server::{Answer, Server};
 
-/// The program with `folder/cache` for downloads, and no other folder.
-fn command(folder: &Folder, line: &str) -> Command {
-    let mut command = Command::new(TAUGRAPH);
-    command
-        .arg("datasets")
-        .args(line.split_whitespace())
-        .current_dir(folder.path())
-        .env_remove("TAUGRAPH_DATA")
-        .env("TAUGRAPH_CACHE", folder.file("cache"))
-        .stdin(Stdio::null());
-    command
+fn run(folder: &Folder, line: &str) -> Done {
+    folder.run(&format!("datasets {line}"))
 }
 
-struct Ended {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl From<Output> for Ended {
-    fn from(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-}
-
-fn run(folder: &Folder, line: &str) -> Ended {
-    command(folder, line).output().unwrap().into()
-}
-
-/// Runs it and expects success; gives standard output.
 fn ok(folder: &Folder, line: &str) -> String {
-    let done = run(folder, line);
-    assert_eq!(done.code, Some(0), "{line}: {}", done.err);
-    done.out
-}
-
-/// The folder with the real files.
-fn real_files() -> Option<PathBuf> {
-    let folder = std::env::var_os("TAUGRAPH_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        let _ = std::io::stderr().write_all(b"skipped: TAUGRAPH_DATA is not set, no real file was fetched\n");
-    }
-    folder
+    folder.ok(&format!("datasets {line}"))
 }
 
 /// The length of glass.data, as `show` has it.
@@ -106,20 +63,20 @@ fn wrong_words_are_told() {
         ("fetch --all glass", 2, "cannot be used with"),
         ("fetch glass --from ftp://example.org/", 2, "only http:// and https://"),
         ("fetch glass --from no-such-folder", 2, "there is no such folder"),
-        ("path glass", 3, "get it with: taugraph datasets fetch glass"),
+        ("path glass", 3, "get it with: taugraph-lab datasets fetch glass"),
         ("fetch leaf", 3, "leaf.csv cannot be downloaded from the archive"),
     ] {
         let done = run(&folder, line);
         assert_eq!(done.code, Some(code), "{line}: {}", done.err);
         assert!(done.err.contains(part) && done.out.is_empty(), "{line}: {}", done.err);
     }
-    assert_eq!(folder.names(), Vec::<String>::new());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     // No folder for downloads at all.
-    let mut nowhere = command(&folder, "fetch glass");
+    let mut nowhere = folder.command("datasets fetch glass");
     for variable in ["TAUGRAPH_CACHE", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"] {
         nowhere.env_remove(variable);
     }
-    let done = Ended::from(nowhere.output().unwrap());
+    let done = Done::from(nowhere.output().unwrap());
     assert_eq!(done.code, Some(4), "{}", done.err);
     assert!(done.err.contains("set TAUGRAPH_CACHE"), "{}", done.err);
 }
@@ -163,8 +120,8 @@ fn wrong_bytes_are_refused() {
 /// Starts a download from a server that stops in the middle, and waits until the first bytes are there.
 #[cfg(unix)]
 fn hanging_download(folder: &Folder, server: &Server, sent: u64) -> Child {
-    let line = format!("fetch glass --from {}", server.url());
-    let mut child = command(folder, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let line = format!("datasets fetch glass --from {}", server.url());
+    let mut child = folder.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let part = folder.file("cache/glass/glass.data.part");
     for _ in 0..3_000 {
         if part.metadata().is_ok_and(|data| data.len() == sent) {
@@ -173,11 +130,11 @@ fn hanging_download(folder: &Folder, server: &Server, sent: u64) -> Child {
         std::thread::sleep(Duration::from_millis(10));
     }
     let _ = child.kill();
-    panic!("nothing arrived: {}", Ended::from(child.wait_with_output().unwrap()).err);
+    panic!("nothing arrived: {}", Done::from(child.wait_with_output().unwrap()).err);
 }
 
 #[cfg(unix)]
-fn signal(child: Child, name: &str) -> Ended {
+fn signal(child: Child, name: &str) -> Done {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     child.wait_with_output().unwrap().into()
@@ -206,7 +163,7 @@ fn an_interrupted_download_can_be_continued() {
 #[cfg(unix)]
 #[test]
 fn a_killed_download_of_a_real_file_is_completed() {
-    let Some(real) = real_files() else { return };
+    let Some(real) = real_files("no killed download of a real file was completed") else { return };
     let bytes = std::fs::read(real.join("glass").join("glass.data")).unwrap();
     let folder = Folder::new();
     let served = bytes.clone();
@@ -224,7 +181,7 @@ fn a_killed_download_of_a_real_file_is_completed() {
 
 #[test]
 fn every_real_set_is_fetched() {
-    let Some(real) = real_files() else { return };
+    let Some(real) = real_files("no real set was fetched") else { return };
     // Over HTTP, in the layout of the folder; then from the folder itself.
     let root = real.clone();
     let server = Server::start(move |request, _| {
@@ -251,6 +208,6 @@ fn every_real_set_is_fetched() {
     }
     // The folder of TAUGRAPH_DATA needs no fetching.
     let folder = Folder::new();
-    let done = Ended::from(command(&folder, "path wine").env("TAUGRAPH_DATA", &real).output().unwrap());
+    let done = Done::from(folder.command("datasets path wine").env("TAUGRAPH_DATA", &real).output().unwrap());
     assert_eq!(done.out, format!("{}\n", real.join("wine").display()));
 }

@@ -62,7 +62,9 @@ impl Moment {
 /// What a stage took.
 #[derive(Debug, Clone, Serialize)]
 pub struct StageCost {
+    /// Its name.
     pub stage: String,
+    /// Seconds by the clock.
     pub seconds: f64,
     /// The most memory that the process had held by its end, where the system says it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +84,7 @@ pub fn peak_memory() -> Option<u64> {
 }
 
 impl Terminal {
+    /// Shows nothing if it is quiet.
     pub fn new(is_quiet: bool) -> Self {
         let is_shown = !is_quiet && std::io::stderr().is_terminal();
         Self { is_shown, stages: Mutex::new(Stages { bar: ProgressBar::hidden(), begun: Vec::new() }) }

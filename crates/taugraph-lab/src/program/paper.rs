@@ -1,21 +1,19 @@
-//! `taugraph paper`: the laboratory's tables and figures, written to a folder.
+//! `taugraph-lab paper`: the laboratory's tables and figures, written to a folder.
 
 use std::path::{Path, PathBuf};
 
-use taugraph::progress::Progress;
+use taugraph::progress::{Progress, Run};
 use taugraph_io::Output;
 use taugraph_lab::paper::{
     Begin, Found, Journal, Listener, Size, Table, csv, draw, draw_neighbors, draw_noise, experiment, json,
     markdown, run,
 };
-
 use taugraph_report::{Document, Part, write_document};
+use taugraph_terminal::failure::Outcome;
+use taugraph_terminal::progress::Terminal;
+use taugraph_terminal::{say, use_threads, write_json};
 
-use super::{new_run, use_threads};
-use crate::args::{PaperCommand, PaperPart};
-use crate::failure::{Failure, Outcome};
-use crate::progress::Terminal;
-use crate::report::{say, write_json};
+use crate::args::{PaperArgs, PaperPart};
 
 /// The file of the measurements that were made.
 const JOURNAL: &str = "journal.jsonl";
@@ -42,16 +40,20 @@ impl Progress for Quiet<'_> {
     }
 }
 
-pub fn paper(args: &PaperCommand) -> Outcome<()> {
-    if args.run.config.is_some() || args.run.json.is_some() || args.run.seed.is_some() {
-        let message = "the tables have seeds of their own, no --config, and their JSON is in the folder";
-        return Err(Failure::Usage(message.into()));
+fn new_run<'a>(args: &PaperArgs, progress: &'a dyn Progress) -> Run<'a> {
+    let run = Run::new(0).with_progress(progress);
+    match args.memory {
+        Some(bytes) => run.with_memory_limit(Some(bytes)),
+        None => run,
     }
+}
+
+pub fn paper(args: &PaperArgs) -> Outcome<()> {
     if let Some(path) = &args.report {
         Output::new(path).check()?;
     }
-    use_threads(&args.run)?;
-    let terminal = Terminal::new(args.run.quiet);
+    use_threads(args.threads)?;
+    let terminal = Terminal::new(args.quiet);
     let folder = &args.output;
     std::fs::create_dir_all(folder)
         .map_err(|source| taugraph_io::Error::Write { path: folder.clone(), source })?;
@@ -70,7 +72,7 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
             continue;
         }
         let quiet = Quiet(&terminal);
-        let base = new_run(0, &args.run, &terminal).with_progress(&quiet);
+        let base = new_run(args, &quiet);
         let found = run(experiment(table, size), &journal, &Bar(&terminal), &base)?;
         files.extend(write_table(folder, &found)?);
         parts.push(markdown(&found));
@@ -82,12 +84,12 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
     }
     if matches!(args.what, PaperPart::Figures | PaperPart::All) {
         terminal.stage("figures", None);
-        files.extend(draw(folder, &new_run(0, &args.run, &terminal))?);
+        files.extend(draw(folder, &new_run(args, &terminal))?);
     }
     terminal.finish();
     if !parts.is_empty() {
         let text = parts.join("\n");
-        if !args.run.quiet {
+        if !args.quiet {
             Output::Stdout.write(|out| out.write_all(text.as_bytes()))?;
         }
         let path = folder.join("RESULTS.md");
@@ -97,7 +99,7 @@ pub fn paper(args: &PaperCommand) -> Outcome<()> {
     if let Some(path) = &args.report {
         write_document(&page_of(&parts, &files)?, &Output::new(path))?;
     }
-    if !args.run.quiet {
+    if !args.quiet {
         say(&format!("{} files in {}\n", files.len(), folder.display()));
     }
     Ok(())

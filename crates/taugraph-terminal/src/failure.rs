@@ -23,7 +23,7 @@ pub enum Failure {
     BrokenPipe,
 }
 
-/// The result of everything in this crate.
+/// The result of everything that a program does.
 pub type Outcome<T> = Result<T, Failure>;
 
 /// The exit codes, for the help and the manual.
@@ -32,6 +32,7 @@ failed, 2 wrong flags or parameters, 3 the input cannot be read or used, 4 the o
 memory, 101 an internal error, 130 interrupted.";
 
 impl Failure {
+    /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::BrokenPipe => 0,
@@ -68,34 +69,6 @@ impl From<taugraph_io::Error> for Failure {
             Failure::Output(error.to_string())
         } else {
             Failure::Input(error.to_string())
-        }
-    }
-}
-
-impl From<taugraph_lab::datasets::Error> for Failure {
-    fn from(error: taugraph_lab::datasets::Error) -> Self {
-        use taugraph_lab::datasets::Error;
-        let message = error.to_string();
-        match error {
-            Error::Unknown { .. } | Error::BadOrigin { .. } => Failure::Usage(message),
-            Error::Write { .. } | Error::NoFolder | Error::Busy { .. } => Failure::Output(message),
-            Error::Canceled => Failure::Paused(message),
-            _ => Failure::Input(message),
-        }
-    }
-}
-
-impl From<taugraph_lab::data::Error> for Failure {
-    fn from(error: taugraph_lab::data::Error) -> Self {
-        use taugraph_lab::data::Error;
-        match error {
-            Error::Library(taugraph::error::Error::Canceled) => Failure::Paused(
-                "interrupted; what was measured is kept, the same command goes on from there".into(),
-            ),
-            Error::Library(error) => error.into(),
-            Error::Dataset(error) => error.into(),
-            Error::File(error) => error.into(),
-            Error::Journal { .. } => Failure::Output(error.to_string()),
         }
     }
 }

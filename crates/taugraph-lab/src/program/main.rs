@@ -1,0 +1,28 @@
+//! The laboratory's program: the paper's sets, its tables and figures, and our own studies.
+//!
+//!     cargo run --release --package taugraph-lab -- paper all
+
+mod args;
+mod datasets;
+mod paper;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use taugraph_lab::{labels, sparse_training};
+use taugraph_terminal::failure::Outcome;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    taugraph_terminal::run("taugraph-lab", || run(&Cli::parse().command))
+}
+
+fn run(command: &Command) -> Outcome<()> {
+    match command {
+        Command::Paper(args) => paper::paper(args),
+        Command::Datasets(args) => datasets::datasets(args),
+        Command::Labels => Ok(labels::write(&mut std::io::stdout())?),
+        Command::SparseTraining => Ok(sparse_training::write(&mut std::io::stdout())?),
+    }
+}

@@ -1,0 +1,12 @@
+//! What the programs of taugraph have in common on a terminal: progress and Ctrl-C ([`progress`]), exit codes ([`failure`]), and how a
+//! program ends ([`run`]). No algorithm and no command lives here.
+
+pub mod failure;
+mod flags;
+mod output;
+pub mod progress;
+mod run;
+
+pub use flags::{size_in_bytes, use_threads};
+pub use output::{grouped, say, write_json};
+pub use run::run;

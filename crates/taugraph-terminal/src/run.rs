@@ -1,0 +1,38 @@
+//! From the first line of a program to its exit code.
+
+use std::panic::{UnwindSafe, catch_unwind, set_hook};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::say;
+use crate::progress::listen_for_interrupts;
+
+/// What the last panic said. It is told to the user only if it gets as far as here: readers catch those of broken files.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Runs `work` and says on standard error what went wrong. To be called once, with the name of the program.
+pub fn run(program: &str, work: impl FnOnce() -> Outcome<()> + UnwindSafe) -> ExitCode {
+    set_hook(Box::new(|info| {
+        if let Ok(mut last) = PANIC.lock() {
+            *last = Some(info.to_string());
+        }
+    }));
+    listen_for_interrupts();
+    match catch_unwind(work) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            if !matches!(failure, Failure::BrokenPipe) {
+                say(&format!("error: {failure}\n"));
+            }
+            ExitCode::from(failure.exit_code())
+        }
+        Err(_) => {
+            let message = PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
+            say(&format!(
+                "error: {program} has a bug, please report it with the command you ran:\n{message}\n"
+            ));
+            ExitCode::from(101)
+        }
+    }
+}
