@@ -1,12 +1,13 @@
 //! From a file to what the library takes, with the names that people know.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use taugraph::distance::DistanceMatrix;
-use taugraph::error::Error as LibraryError;
 use taugraph::graph::{Asymmetry, Changes, SparseGraph};
-use taugraph::neighbors::{NeighborGraph, Space};
+use taugraph::neighbors::NeighborGraph;
 use taugraph::points::SparsePoints;
+use taugraph::{Error as LibraryError, Input, Table as Points};
 use taugraph_io::{
     Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix,
     Table, extent, read, read_on_disk,
@@ -16,12 +17,12 @@ use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
-/// What was read.
+/// What is known about a file, beside its numbers.
 pub struct Dataset {
     /// The file, for messages.
     pub name: String,
     pub n_rows: usize,
-    pub body: Body,
+    pub kind: Kind,
     /// Names of the features; sparse points have none.
     pub features: Vec<String>,
     /// Of sparse points.
@@ -43,20 +44,17 @@ pub struct SparseSize {
     pub n_entries: usize,
 }
 
-/// The numbers.
-pub enum Body {
-    /// Raw points, row by row; NaN is a missing cell.
-    Points(Values),
-    /// Sparse points.
-    Sparse(SparsePoints),
-    /// Distances that the user computed.
-    Distances(Space),
-    /// A graph that the user brings.
-    Graph(SparseGraph),
+/// What the numbers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Points,
+    Sparse,
+    Distances,
+    Graph,
 }
 
 /// Raw values, in memory or on disk.
-pub enum Values {
+enum Values {
     Memory(Vec<f64>),
     Disk(DiskValues),
 }
@@ -80,12 +78,21 @@ impl Values {
             Values::Disk(values) => values.as_ref().to_vec(),
         }
     }
+
+    /// As what a fit starts from.
+    fn into_points(self, names: &[String]) -> Outcome<Points<'static>> {
+        let points = match self {
+            Values::Memory(values) => Points::new(values, names.len())?,
+            Values::Disk(values) => Points::out_of_core(Arc::new(values), names.len())?,
+        };
+        Ok(points.with_names(names.to_vec()))
+    }
 }
 
 const TEXT_HINT: &str = "; leave the column out with --drop, or name it with --label-column or --id-column";
 
-/// Reads the file of the settings.
-pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<Dataset> {
+/// Reads the file of the settings: what is known about it, and the numbers.
+pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<(Dataset, Input<'static>)> {
     let source = Source::new(&input.file);
     let name = source.to_string();
     if let Some(read) = read_disk_table(input, features) {
@@ -208,7 +215,12 @@ pub fn some_of(names: &[String]) -> String {
     text
 }
 
-fn from_table(table: Table, values: Values, name: String, input: &InputSettings) -> Outcome<Dataset> {
+fn from_table(
+    table: Table,
+    values: Values,
+    name: String,
+    input: &InputSettings,
+) -> Outcome<(Dataset, Input<'static>)> {
     table.refuse_text(TEXT_HINT)?;
     let take = |column: &Option<String>| {
         column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
@@ -236,22 +248,23 @@ fn from_table(table: Table, values: Values, name: String, input: &InputSettings)
         }
     };
     let mut changes = Changes::default();
-    let body = match input.kind {
-        InputKind::Auto | InputKind::Points => Body::Points(values),
+    let (kind, numbers) = match input.kind {
+        InputKind::Auto | InputKind::Points => (Kind::Points, values.into_points(&features)?.into()),
         InputKind::Distances => {
             square(&values)?;
             let matrix =
                 DistanceMatrix::new(values.into_memory(), n).map_err(|error| of_matrix(error, &name))?;
-            Body::Distances(Space::Distances(matrix))
+            (Kind::Distances, matrix.into())
         }
         InputKind::Graph => {
             square(&values)?;
             let graph;
             (graph, changes) = dense_graph(&values, n, input.asymmetric, &name)?;
-            Body::Graph(graph)
+            (Kind::Graph, graph.into())
         }
     };
-    Ok(Dataset { name, n_rows: n, body, features, sparse: None, labels, ids, changes, is_on_disk })
+    let dataset = Dataset { name, n_rows: n, kind, features, sparse: None, labels, ids, changes, is_on_disk };
+    Ok((dataset, numbers))
 }
 
 /// Errors about matrices count from 0, as the indices in code do.
@@ -299,23 +312,23 @@ fn from_sparse(
     labels: Option<Vec<String>>,
     name: String,
     input: &InputSettings,
-) -> Outcome<Dataset> {
+) -> Outcome<(Dataset, Input<'static>)> {
     let (n, d) = (matrix.n_rows, matrix.n_columns);
+    let dataset = |kind: Kind, sparse: Option<SparseSize>, labels, changes| Dataset {
+        name: name.clone(),
+        n_rows: n,
+        kind,
+        features: Vec::new(),
+        sparse,
+        labels,
+        ids: None,
+        changes,
+        is_on_disk: false,
+    };
     if holds_points(&matrix, labels.is_some(), input.kind) {
         let points = sparse_points(matrix, &name)?;
         let sparse = Some(SparseSize { n_columns: d, n_entries: points.n_entries() });
-        let (body, changes) = (Body::Sparse(points), Changes::default());
-        return Ok(Dataset {
-            name,
-            n_rows: n,
-            body,
-            features: Vec::new(),
-            sparse,
-            labels,
-            ids: None,
-            changes,
-            is_on_disk: false,
-        });
+        return Ok((dataset(Kind::Sparse, sparse, labels, Changes::default()), points.into()));
     }
     if labels.is_some() {
         let message = format!("{name} holds points with labels, not a matrix between points");
@@ -326,24 +339,12 @@ fn from_sparse(
             format!("{name} has {n} rows and {d} columns; a matrix between points has as many of both");
         return Err(Failure::Input(message));
     }
-    let (body, changes) = if input.kind == InputKind::Distances {
+    if input.kind == InputKind::Distances {
         let neighbors = nearest_entries(&matrix, &name)?;
-        (Body::Distances(Space::Neighbors(neighbors)), Changes::default())
-    } else {
-        let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
-        (Body::Graph(graph), changes)
-    };
-    Ok(Dataset {
-        name,
-        n_rows: n,
-        body,
-        features: Vec::new(),
-        sparse: None,
-        labels,
-        ids: None,
-        changes,
-        is_on_disk: false,
-    })
+        return Ok((dataset(Kind::Distances, None, None, Changes::default()), neighbors.into()));
+    }
+    let (graph, changes) = graph_of_entries(n, matrix.entries(), input.asymmetric, &name)?;
+    Ok((dataset(Kind::Graph, None, None, changes), graph.into()))
 }
 
 /// The rows of a sparse matrix as points.
@@ -386,11 +387,13 @@ fn nearest_entries(matrix: &SparseMatrix, name: &str) -> Outcome<NeighborGraph> 
 pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
     let name = &dataset.name;
     match error {
-        LibraryError::NotFinite { row, column, .. } => Failure::Input(format!(
-            "{name}, data row {}, column '{}': the cell is missing; fill it, or leave out --missing error",
-            row + 1,
-            dataset.features[column]
-        )),
+        LibraryError::NotFinite { row, column, .. } if column < dataset.features.len() => {
+            Failure::Input(format!(
+                "{name}, data row {}, column '{}': the cell is missing; fill it, or leave out --missing error",
+                row + 1,
+                dataset.features[column]
+            ))
+        }
         LibraryError::ZeroRow { row } => Failure::Input(format!(
             "{name}, data row {}: all features are zero there, so the cosine distance is not defined; drop the row or use \
              another --metric",

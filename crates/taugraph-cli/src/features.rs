@@ -107,18 +107,10 @@ fn peak_of_preparation(n: usize, d: usize, params: &PreparationParams, on_disk: 
 }
 
 fn peak_of_graph(n: usize, d: usize, settings: &Settings, on_disk: bool) -> (&'static str, u64) {
-    let graph = robust::memory_estimate(n, prepared_row(d, settings, on_disk), &settings.graph);
-    let preparation = peak_of_preparation(n, d, &settings.preparation(), on_disk);
+    let config = &settings.params;
+    let graph = robust::memory_estimate(n, RowSize::prepared(d, config, on_disk), &config.graph);
+    let preparation = peak_of_preparation(n, d, &config.preparation_for(false), on_disk);
     MemoryEstimate::of(vec![preparation, graph.peak()]).peak()
-}
-
-/// A row of `d` features after its preparation. Principal components are in memory in any case.
-pub fn prepared_row(d: usize, settings: &Settings, on_disk: bool) -> RowSize {
-    match settings.preparation().pca {
-        Some(components) => RowSize::Columns(components.min(d)),
-        None if on_disk => RowSize::OutOfCore(d),
-        None => RowSize::Columns(d),
-    }
 }
 
 /// A refusal for want of memory, with the advice to keep the features on disk where that would help.

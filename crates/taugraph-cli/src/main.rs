@@ -3,12 +3,14 @@
 
 mod args;
 mod commands;
+mod context;
 mod dataset;
 mod features;
-mod html_report;
+mod given_labels;
 mod model_file;
 mod new_rows;
-mod pipeline;
+mod outputs;
+mod page;
 mod report;
 mod settings;
 mod tensors;
@@ -38,6 +40,7 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Compare(args) => commands::compare(args),
         Command::Info(args) => commands::info(args),
         Command::Plot(args) => commands::plot(args),
+        Command::Params(args) => commands::params(args),
         Command::Completions { shell } => commands::completions(*shell),
         Command::Man { folder } => commands::manual(folder),
     }

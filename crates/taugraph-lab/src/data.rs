@@ -53,7 +53,7 @@ impl LabeledSet {
         labels: Labels,
         standardize: Standardize,
     ) -> Result<Self, Error> {
-        let params = PreparationParams { standardize, ..PreparationParams::default() };
+        let params = PreparationParams::default().with(|params| params.standardize = standardize);
         let prepared = prepare(values, n_columns, &params, &Run::new(0))?;
         Ok(Self { name: name.to_string(), points: prepared.points, labels })
     }

@@ -41,7 +41,7 @@ fn graphs() -> Vec<Graph> {
         Graph { name: "local scaling", params: Preset::LocalScaling.params() },
         Graph {
             name: "10-NN, linked",
-            params: GraphParams { candidates: ten, ..Preset::ConstantControl.params() },
+            params: Preset::ConstantControl.params().with(|params| params.candidates = ten),
         },
         Graph { name: "robust", params: Preset::Robust.params() },
     ]
@@ -52,13 +52,19 @@ fn persistences() -> Vec<Graph> {
     let neighborhood = || Estimator::Neighborhood(Neighborhood::default());
     let overlap = || Estimator::Overlap(Overlap::default());
     let community = || Estimator::Community(Community::default());
-    let together = |parts: Vec<Estimator>| Estimator::Product(Product(parts));
+    let together = |parts: Vec<Estimator>| Estimator::Product(Product::of(parts));
     let graph = |name, estimator: Estimator, power: f64| {
         let final_affinity = FinalAffinity::Weighted { power, floor: 1e-6 };
-        Graph { name, params: GraphParams { estimator, final_affinity, ..Preset::Robust.params() } }
+        Graph {
+            name,
+            params: Preset::Robust.params().with(|params| {
+                params.estimator = estimator;
+                params.final_affinity = final_affinity;
+            }),
+        }
     };
     vec![
-        graph("plain", Estimator::Constant(Constant), 1.0),
+        graph("plain", Estimator::Constant, 1.0),
         graph("neighborhood²", neighborhood(), 2.0),
         graph("neighborhood³", neighborhood(), 3.0),
         graph("overlap²", overlap(), 2.0),
@@ -91,7 +97,7 @@ fn limit_pools(estimator: &mut Estimator, most: usize) {
 }
 
 fn try_rule(set: &LabeledSet, robust: &NodeGraph, rule: Rule) -> Result<Evaluation, Error> {
-    let params = PropagateParams { rule, ..PropagateParams::default() };
+    let params = PropagateParams::default().with(|params| params.rule = rule);
     let nodes = robust.duplicates.node_of_row();
     Ok(evaluate(&robust.graph, nodes, &set.labels, &params, Trials::Random(TRIALS), &Run::new(0))?)
 }

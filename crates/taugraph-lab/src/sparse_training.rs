@@ -43,17 +43,17 @@ const TIMED_EPOCHS: usize = 10;
 const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
 
 fn auto_encoder(pairs: TrainingPairs) -> Estimator {
-    Estimator::AutoEncoder(AutoEncoder { pairs, ..AutoEncoder::default() })
+    Estimator::AutoEncoder(AutoEncoder::default().with(|params| params.pairs = pairs))
 }
 
 fn factorization(pairs: TrainingPairs) -> Estimator {
-    Estimator::Factorization(Factorization { pairs, ..Factorization::default() })
+    Estimator::Factorization(Factorization::default().with(|params| params.pairs = pairs))
 }
 
 /// The control, then each model on all pairs and on sampled ones.
 fn estimators() -> [Estimator; 5] {
     [
-        Estimator::Constant(Constant),
+        Estimator::Constant,
         auto_encoder(TrainingPairs::All),
         auto_encoder(SAMPLED),
         factorization(TrainingPairs::All),
@@ -72,8 +72,11 @@ fn make(set: &LabeledSet, estimator: Estimator, seed: u64) -> Result<Made, Error
     let run = Run::new(seed);
     let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
     let candidates = CandidatePairs::Neighbors { k: CANDIDATES, symmetrize: Symmetrize::Union };
-    let params =
-        GraphParams { candidates, estimator, threshold: THRESHOLD, ..Preset::ConstantControl.params() };
+    let params = Preset::ConstantControl.params().with(|params| {
+        params.candidates = candidates;
+        params.estimator = estimator;
+        params.threshold = THRESHOLD;
+    });
     let robust = robust_graph(&space, &params.check()?, &run)?;
     let clusters = ClusterParams::exactly(set.labels.n_classes());
     let found = spectral_clustering(&robust.graph, &clusters, &run)?;
@@ -291,7 +294,7 @@ fn write_times(out: &mut dyn Write) -> Result<(), Error> {
         let set = prepared(&uneven_blobs(n, 10, 8, 1)?)?;
         let space = Space::from_points(set.points, Metric::Euclidean)?;
         let neighbors = nearest_neighbors(&space, CANDIDATES, &Run::new(0))?;
-        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25)?;
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 7 }, 0.25)?;
         let edges = Edges::from_neighbors(&neighbors, CANDIDATES, Symmetrize::Union);
         let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
         let kind = AffinityKind::SquaredDistance;
@@ -313,13 +316,22 @@ fn write_times(out: &mut dyn Write) -> Result<(), Error> {
 }
 
 fn timed_auto_encoder(pairs: TrainingPairs) -> Estimator {
-    let never = AutoEncoder { tolerance: 0.0, patience: usize::MAX, ..AutoEncoder::default() };
-    Estimator::AutoEncoder(AutoEncoder { pairs, max_epochs: TIMED_EPOCHS, ..never })
+    let never = AutoEncoder::default().with(|params| {
+        params.tolerance = 0.0;
+        params.patience = usize::MAX;
+    });
+    Estimator::AutoEncoder(never.with(|params| {
+        params.pairs = pairs;
+        params.max_epochs = TIMED_EPOCHS;
+    }))
 }
 
 fn timed_factorization(pairs: TrainingPairs) -> Estimator {
-    let never = Factorization { tolerance: 0.0, ..Factorization::default() };
-    Estimator::Factorization(Factorization { pairs, max_iterations: TIMED_EPOCHS, ..never })
+    let never = Factorization::default().with(|params| params.tolerance = 0.0);
+    Estimator::Factorization(never.with(|params| {
+        params.pairs = pairs;
+        params.max_iterations = TIMED_EPOCHS;
+    }))
 }
 
 /// When each epoch of a training ended, in seconds.

@@ -88,7 +88,7 @@ fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
     match name {
         "plain" => Ok(Preset::ConstantControl.params()),
         "robust" => Ok(robust),
-        "communities" => Ok(GraphParams { estimator: Estimator::Product(Product(parts)), ..robust }),
+        "communities" => Ok(robust.with(|params| params.estimator = Estimator::Product(Product::of(parts)))),
         _ => Err(format!("no graph is called {name}").into()),
     }
 }
@@ -125,7 +125,10 @@ fn main() -> Outcome {
         }
         ["search", file, k, recall, repeats, ref out @ ..] => {
             let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
-            let params = SearchParams { method: SearchMethod::Approximate, recall: recall.parse()? };
+            let params = SearchParams::default().with(|params| {
+                params.method = SearchMethod::Approximate;
+                params.recall = recall.parse()?;
+            });
             let mut last = None;
             let seconds = fastest(repeats.parse()?, || {
                 last = Some(search_neighbors(&space, k.parse()?, &params, &run)?);
@@ -176,24 +179,21 @@ fn main() -> Outcome {
             let data = uneven_blobs(n.parse()?, 5, 5, 1)?;
             let space = Space::from_points(data.points, Metric::Euclidean)?;
             let neighbors = nearest_neighbors(&space, 7, &run)?;
-            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.5)?;
+            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 7 }, 0.5)?;
             let edges = Edges::all_pairs(space.len());
             let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
             let kind = AffinityKind::SquaredDistance;
             let similarities = Similarities::new(&space, &neighbors, &scales, kind, &edges, &distances);
             let epochs: usize = epochs.parse()?;
             let with = |max_epochs: usize| {
-                Estimator::AutoEncoder(AutoEncoder {
-                    hidden: vec![rank.parse().expect("a number")],
-                    optimizer: Optimizer::Adam {
-                        learning_rate: 0.01,
-                        batch: batch.parse().expect("a number"),
-                    },
-                    max_epochs,
-                    tolerance: 0.0,
-                    patience: usize::MAX,
-                    ..AutoEncoder::default()
-                })
+                Estimator::AutoEncoder(AutoEncoder::default().with(|params| {
+                    params.hidden = vec![rank.parse().expect("a number")];
+                    params.optimizer =
+                        Optimizer::Adam { learning_rate: 0.01, batch: batch.parse().expect("a number") };
+                    params.max_epochs = max_epochs;
+                    params.tolerance = 0.0;
+                    params.patience = usize::MAX;
+                }))
             };
             // The difference of two lengths leaves out the start and the reconstruction.
             let taus = Taus::new(vec![0.3])?;
@@ -215,7 +215,7 @@ fn main() -> Outcome {
                 ["none"] => Standardize::None,
                 _ => return Err(format!("no scaling is called {scaling:?}").into()),
             };
-            let preparation = PreparationParams { standardize, ..PreparationParams::default() };
+            let preparation = PreparationParams::default().with(|params| params.standardize = standardize);
             let before = peak_memory();
             let start = Instant::now();
             let stages = Stages(start);
@@ -262,7 +262,7 @@ fn main() -> Outcome {
                 "poisson" => Rule::Poisson,
                 _ => return Err(format!("no rule is called {rule}").into()),
             };
-            let params = PropagateParams { rule, ..PropagateParams::default() };
+            let params = PropagateParams::default().with(|params| params.rule = rule);
             let start = Instant::now();
             let propagator = Propagator::new(&robust.graph, &params, &run)?;
             println!("hierarchy_seconds {}", start.elapsed().as_secs_f64());

@@ -1,8 +1,8 @@
 //! Stage 5, affinity: similarities from distances and local scales.
 
-use crate::parameter::choices;
 use crate::edges::Edges;
 use crate::neighbors::{NeighborGraph, Space};
+use crate::parameter::choices;
 use crate::scale::LocalScales;
 
 choices! {

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::error::{Error, Result};
+use crate::parameter::choices;
 use crate::points::check_count;
 use crate::vectorized::vectorized;
 

@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::error::{Error, Result};
 use crate::neighbors::NeighborGraph;
+use crate::parameter::choices;
 
 /// Undirected edges without loops, each once.
 #[derive(Debug, Clone, PartialEq, Eq)]

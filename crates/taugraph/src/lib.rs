@@ -89,8 +89,8 @@ mod vectorized;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use fit::{
-    FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation, RobustGraph,
-    SpectralClustering, SpectralEmbedding, Table, Warning,
+    FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation,
+    RobustGraph, SpectralClustering, SpectralEmbedding, Table, Warning,
 };
 
 /// The README's examples, compiled and run.

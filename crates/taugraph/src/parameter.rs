@@ -263,7 +263,9 @@ macro_rules! json_by_tree {
         }
 
         impl<'de> serde::Deserialize<'de> for $Type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(deserializer)?;
                 let mut tree = Self::default();
                 $crate::parameter::ParameterTree::set(&mut tree, "", &[], &value)

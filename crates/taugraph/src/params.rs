@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::parameter::{ParameterTree, choices, parameters};
 use crate::affinity::AffinityKind;
 use crate::edges::Symmetrize;
 use crate::error::Result;
 use crate::neighbors::SearchParams;
+use crate::parameter::{ParameterTree, choices, parameters};
 use crate::quantile::{AutoEncoder, ConditionalQuantiles, Estimator, Neighborhood, PoolStatistic, Taus};
 use crate::scale::FirstScale;
 use crate::stochastic::{Probability, RobustScale};

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::error::{Error, Result, require};
 use crate::neighbors::NeighborGraph;
+use crate::parameter::choices;
 use crate::points::sorted_quantile;
 
 choices! {

@@ -23,7 +23,7 @@ fn solve(
     solver: SolverChoice,
 ) -> Result<Eigenpairs, Error> {
     let laplacian = Laplacian::new(graph, kind);
-    let params = EigenParams { solver, ..EigenParams::default() };
+    let params = EigenParams::default().with(|params| params.solver = solver);
     let pairs = smallest_eigenpairs(&laplacian, n_pairs, &params, &Run::new(4))?;
     // The definition, once more and from outside.
     let n = graph.n_nodes();
@@ -200,11 +200,10 @@ fn running_out_of_steps_is_an_error() {
     let n = 3000;
     let graph = unweighted(n, (1..n as u32).map(|i| (i - 1, i)));
     let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
-    let params = EigenParams {
-        solver: SolverChoice::Only(EigenSolver::Lanczos),
-        max_applications: 60,
-        ..EigenParams::default()
-    };
+    let params = EigenParams::default().with(|params| {
+        params.solver = SolverChoice::Only(EigenSolver::Lanczos);
+        params.max_applications = 60;
+    });
     let found = smallest_eigenpairs(&laplacian, 5, &params, &Run::new(0));
     assert!(matches!(found, Err(Error::EigenNotConverged { wanted: 4, .. })), "{found:?}");
 }
@@ -360,7 +359,7 @@ fn units_do_not_matter_to_multigrid() {
         let graph = SparseGraph::from_edges(&edges, &vec![unit; n - 1]).unwrap();
         let laplacian = Laplacian::new(&graph, LaplacianKind::Unnormalized);
         let params =
-            EigenParams { solver: SolverChoice::Only(EigenSolver::Multigrid), ..EigenParams::default() };
+            EigenParams::default().with(|params| params.solver = SolverChoice::Only(EigenSolver::Multigrid));
         let pairs = smallest_eigenpairs(&laplacian, 4, &params, &Run::new(4)).unwrap();
         for (k, value) in pairs.values.iter().enumerate().skip(1) {
             let exact = 2.0 - 2.0 * (std::f64::consts::PI * k as f64 / n as f64).cos();

@@ -30,7 +30,7 @@ impl Problem {
         let data = two_spirals(n, SpiralDensity::UniformAngle, 3).unwrap();
         let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
         let neighbors = nearest_neighbors(&space, 15, &Run::new(0)).unwrap();
-        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(7), 0.25).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 7 }, 0.25).unwrap();
         Self { space, neighbors, scales }
     }
 
@@ -64,61 +64,89 @@ const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
 const EVERY: TrainingPairs = TrainingPairs::Sampled { per_edge: 1e6 };
 
 fn quick_net() -> AutoEncoder {
-    AutoEncoder { hidden: vec![12], max_epochs: 30, ..AutoEncoder::default() }
+    AutoEncoder::default().with(|params| {
+        params.hidden = vec![12];
+        params.max_epochs = 30;
+    })
 }
 
 /// Without sorting, which would put any values in the right order.
 fn as_they_come() -> AutoEncoder {
-    AutoEncoder { non_crossing: NonCrossing::Leave, ..AutoEncoder::default() }
+    AutoEncoder::default().with(|params| params.non_crossing = NonCrossing::Leave)
 }
 
 /// One that knows the persistence and one that has it from reconstructions.
 fn together() -> Estimator {
-    let parts = [Estimator::Overlap(Overlap { pool: 10 }), Estimator::Identity(Identity)];
-    Estimator::Product(Product(parts.to_vec()))
+    let parts = [Estimator::Overlap(Overlap::default().with(|params| params.pool = 10)), Estimator::Identity];
+    Estimator::Product(Product::of(parts.to_vec()))
 }
 
 fn every_estimator() -> Vec<Estimator> {
     let net = quick_net;
     vec![
-        Estimator::Neighborhood(Neighborhood {
-            reconstructions: KeepReconstructions::Yes,
-            ..Default::default()
-        }),
-        Estimator::Neighborhood(Neighborhood { statistic: PoolStatistic::Mean, ..Default::default() }),
+        Estimator::Neighborhood(
+            Neighborhood::default().with(|params| params.reconstructions = KeepReconstructions::Yes),
+        ),
+        Estimator::Neighborhood(
+            Neighborhood::default().with(|params| params.statistic = PoolStatistic::Mean),
+        ),
         Estimator::AutoEncoder(net()),
-        Estimator::AutoEncoder(AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 6 }, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder {
-            optimizer: Optimizer::Sgd { learning_rate: 0.01, momentum: 0.9, batch: 20 },
-            ..net()
-        }),
-        Estimator::AutoEncoder(AutoEncoder { activation: Activation::Tanh, loss: Loss::Check, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder {
-            activation: Activation::Relu,
-            initialization: Initialization::Random,
-            ..net()
-        }),
-        Estimator::AutoEncoder(AutoEncoder { hidden: vec![20, 8], start_of_tau: StartOfTau::Fresh, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { decoder: DecoderWeights::Free, biases: Biases::No, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { weight_decay: 1e-3, code_sparsity: 1e-3, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { max_epochs: 30, ..AutoEncoder::linear(12) }),
-        Estimator::Factorization(Factorization { rank: 12, pairs: TrainingPairs::All, ..Default::default() }),
-        Estimator::Factorization(Factorization { rank: 12, pairs: SAMPLED, ..Default::default() }),
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder {
-            pairs: SAMPLED,
-            optimizer: Optimizer::Lbfgs { memory: 6 },
-            ..net()
-        }),
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, hidden: vec![20, 8], ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, non_crossing: NonCrossing::Joint, ..net() }),
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, max_epochs: 30, ..AutoEncoder::linear(12) }),
-        Estimator::Overlap(Overlap { pool: 10 }),
+        Estimator::AutoEncoder(net().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 6 })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.optimizer = Optimizer::Sgd { learning_rate: 0.01, momentum: 0.9, batch: 20 }
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.activation = Activation::Tanh;
+            params.loss = Loss::Check;
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.activation = Activation::Relu;
+            params.initialization = Initialization::Random;
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.hidden = vec![20, 8];
+            params.start_of_tau = StartOfTau::Fresh;
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.decoder = DecoderWeights::Free;
+            params.biases = Biases::No;
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.weight_decay = 1e-3;
+            params.code_sparsity = 1e-3;
+        })),
+        Estimator::AutoEncoder(net().with(|params| params.non_crossing = NonCrossing::Joint)),
+        Estimator::AutoEncoder(AutoEncoder::linear(12).with(|params| params.max_epochs = 30)),
+        Estimator::Factorization(Factorization::default().with(|params| {
+            params.rank = 12;
+            params.pairs = TrainingPairs::All;
+        })),
+        Estimator::Factorization(Factorization::default().with(|params| {
+            params.rank = 12;
+            params.pairs = SAMPLED;
+        })),
+        Estimator::AutoEncoder(net().with(|params| params.pairs = SAMPLED)),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.pairs = SAMPLED;
+            params.optimizer = Optimizer::Lbfgs { memory: 6 };
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.pairs = SAMPLED;
+            params.hidden = vec![20, 8];
+        })),
+        Estimator::AutoEncoder(net().with(|params| {
+            params.pairs = SAMPLED;
+            params.non_crossing = NonCrossing::Joint;
+        })),
+        Estimator::AutoEncoder(AutoEncoder::linear(12).with(|params| {
+            params.pairs = SAMPLED;
+            params.max_epochs = 30;
+        })),
+        Estimator::Overlap(Overlap::default().with(|params| params.pool = 10)),
         Estimator::Community(Community::default()),
         together(),
-        Estimator::Identity(Identity),
-        Estimator::Constant(Constant),
+        Estimator::Identity,
+        Estimator::Constant,
     ]
 }
 
@@ -158,14 +186,14 @@ fn persistences_multiply() {
     let taus = Taus::new(vec![0.2, 0.5, 0.8]).unwrap();
     let edges = problem.sparse();
     let (of_both, similarities) = problem.estimate(&edges, &together(), &taus).unwrap();
-    let overlap = Estimator::Overlap(Overlap { pool: 10 });
+    let overlap = Estimator::Overlap(Overlap::default().with(|params| params.pool = 10));
     let shared = problem.estimate(&edges, &overlap, &taus).unwrap().0.persistence.unwrap();
     let both = of_both.persistence.unwrap();
     assert!(similarities.iter().any(|&w| w > 0.2) && similarities.iter().any(|&w| w <= 0.2));
     for ((both, shared), similarity) in both.iter().zip(shared).zip(similarities) {
         assert_eq!(*both, shared * if similarity > 0.2 { 0.8 } else { 0.0 });
     }
-    let none = Estimator::Product(Product(Vec::new()));
+    let none = Estimator::Product(Product::of(Vec::new()));
     assert!(matches!(none.as_dyn().check(), Err(Error::Parameter { .. })));
 }
 
@@ -175,12 +203,11 @@ fn a_wide_net_reconstructs_and_a_higher_tau_lies_lower() {
     let edges = problem.all();
     let taus = Taus::new(vec![0.1, 0.5, 0.9]).unwrap();
     for estimator in [
-        Estimator::AutoEncoder(AutoEncoder { hidden: vec![60], ..as_they_come() }),
-        Estimator::AutoEncoder(AutoEncoder {
-            max_epochs: 200,
-            non_crossing: NonCrossing::Leave,
-            ..AutoEncoder::linear(60)
-        }),
+        Estimator::AutoEncoder(as_they_come().with(|params| params.hidden = vec![60])),
+        Estimator::AutoEncoder(AutoEncoder::linear(60).with(|params| {
+            params.max_epochs = 200;
+            params.non_crossing = NonCrossing::Leave;
+        })),
     ] {
         let (quantiles, similarities) = problem.estimate(&edges, &estimator, &taus).unwrap();
         let values = quantiles.reconstructions.unwrap();
@@ -205,7 +232,7 @@ fn networks_trained_apart_cross_and_joint_ones_do_not() {
     let problem = Problem::new(80);
     let taus = Taus::default();
     let of = |non_crossing| {
-        let net = AutoEncoder { non_crossing, ..quick_net() };
+        let net = quick_net().with(|params| params.non_crossing = non_crossing);
         problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &taus).unwrap().0
     };
     let apart = of(NonCrossing::Leave);
@@ -225,9 +252,13 @@ fn the_factorization_beats_the_linear_net_at_its_own_loss() {
         let (quantiles, _) = problem.estimate(&problem.all(), &estimator, &taus).unwrap();
         quantiles.training.iter().map(|training| *training.losses.last().unwrap()).collect()
     };
-    let linear = AutoEncoder { max_epochs: 300, weight_decay: 0.0, ..AutoEncoder::linear(15) };
+    let linear = AutoEncoder::linear(15).with(|params| {
+        params.max_epochs = 300;
+        params.weight_decay = 0.0;
+    });
     let net = last(Estimator::AutoEncoder(linear));
-    let factorization = last(Estimator::Factorization(Factorization { rank: 15, ..Default::default() }));
+    let factorization =
+        last(Estimator::Factorization(Factorization::default().with(|params| params.rank = 15)));
     for (net, factorization) in net.iter().zip(&factorization) {
         assert!(factorization < &(1.1 * net), "{factorization} against {net}");
     }
@@ -240,32 +271,42 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
     let stop = |net: AutoEncoder| {
         problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &taus).unwrap().0.training[0].stop
     };
-    assert_eq!(stop(AutoEncoder { max_epochs: 2, ..quick_net() }), StopReason::IterationLimit);
-    assert_eq!(stop(AutoEncoder { tolerance: 0.5, max_epochs: 200, ..quick_net() }), StopReason::Converged);
+    assert_eq!(stop(quick_net().with(|params| params.max_epochs = 2)), StopReason::IterationLimit);
+    assert_eq!(
+        stop(quick_net().with(|params| {
+            params.tolerance = 0.5;
+            params.max_epochs = 200;
+        })),
+        StopReason::Converged
+    );
     let wild = Optimizer::Sgd { learning_rate: 1e12, momentum: 0.9, batch: 10 };
-    let diverging =
-        AutoEncoder { optimizer: wild, activation: Activation::Identity, max_epochs: 100, ..quick_net() };
+    let diverging = quick_net().with(|params| {
+        params.optimizer = wild;
+        params.activation = Activation::Identity;
+        params.max_epochs = 100;
+    });
     let error = problem.estimate(&problem.all(), &Estimator::AutoEncoder(diverging), &taus);
     assert!(matches!(error, Err(Error::Diverged { tau: Some(0.5), .. })));
     for bad in [
-        AutoEncoder { hidden: vec![0], ..quick_net() },
-        AutoEncoder { loss: Loss::Huber { kappa: 0.0 }, ..quick_net() },
-        AutoEncoder { max_epochs: 0, ..quick_net() },
-        AutoEncoder { weight_decay: f64::NAN, ..quick_net() },
-        AutoEncoder { optimizer: Optimizer::Adam { learning_rate: -1.0, batch: 10 }, ..quick_net() },
-        AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 0 }, ..quick_net() },
+        quick_net().with(|params| params.hidden = vec![0]),
+        quick_net().with(|params| params.loss = Loss::Huber { kappa: 0.0 }),
+        quick_net().with(|params| params.max_epochs = 0),
+        quick_net().with(|params| params.weight_decay = f64::NAN),
+        quick_net().with(|params| params.optimizer = Optimizer::Adam { learning_rate: -1.0, batch: 10 }),
+        quick_net().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 0 }),
     ] {
         let refused = problem.estimate(&problem.all(), &Estimator::AutoEncoder(bad.clone()), &taus);
         assert!(matches!(refused, Err(Error::Parameter { .. })), "{bad:?}");
     }
     let negative = TrainingPairs::Sampled { per_edge: -1.0 };
-    let refused = Estimator::AutoEncoder(AutoEncoder { pairs: negative, ..quick_net() });
+    let refused = Estimator::AutoEncoder(quick_net().with(|params| params.pairs = negative));
     assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
-    let refused = Estimator::Factorization(Factorization { pairs: negative, ..Default::default() });
+    let refused = Estimator::Factorization(Factorization::default().with(|params| params.pairs = negative));
     assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
-    for bad in
-        [Factorization { rank: 0, ..Default::default() }, Factorization { kappa: -1.0, ..Default::default() }]
-    {
+    for bad in [
+        Factorization::default().with(|params| params.rank = 0),
+        Factorization::default().with(|params| params.kappa = -1.0),
+    ] {
         assert!(problem.estimate(&problem.all(), &Estimator::Factorization(bad), &taus).is_err());
     }
 }
@@ -275,21 +316,25 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
 fn with_every_non_edge_sampled_training_is_the_dense_one() {
     let problem = Problem::new(60);
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
-    let short = || AutoEncoder { max_epochs: 4, ..quick_net() };
+    let short = || quick_net().with(|params| params.max_epochs = 4);
     let nets = [
         short(),
-        AutoEncoder { optimizer: Optimizer::Lbfgs { memory: 5 }, ..short() },
-        AutoEncoder { hidden: vec![16, 6], ..short() },
-        AutoEncoder { non_crossing: NonCrossing::Joint, ..short() },
-        AutoEncoder { max_epochs: 4, ..AutoEncoder::linear(8) },
+        short().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 5 }),
+        short().with(|params| params.hidden = vec![16, 6]),
+        short().with(|params| params.non_crossing = NonCrossing::Joint),
+        AutoEncoder::linear(8).with(|params| params.max_epochs = 4),
     ];
     let mut cases: Vec<[Estimator; 2]> = Vec::new();
     for net in nets {
-        let with = |pairs| Estimator::AutoEncoder(AutoEncoder { pairs, ..net.clone() });
+        let with = |pairs| Estimator::AutoEncoder(net.clone().with(|params| params.pairs = pairs));
         cases.push([with(TrainingPairs::All), with(EVERY)]);
     }
     let with = |pairs| {
-        Estimator::Factorization(Factorization { rank: 8, max_iterations: 5, pairs, ..Default::default() })
+        Estimator::Factorization(Factorization::default().with(|params| {
+            params.rank = 8;
+            params.max_iterations = 5;
+            params.pairs = pairs;
+        }))
     };
     cases.push([with(TrainingPairs::All), with(EVERY)]);
     for [dense, sampled] in cases {
@@ -316,8 +361,11 @@ fn samples_follow_the_seed() {
     let similarities =
         Similarities::new(&problem.space, &problem.neighbors, &problem.scales, kind, &edges, &distances);
     for estimator in [
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
-        Estimator::Factorization(Factorization { rank: 12, pairs: SAMPLED, ..Default::default() }),
+        Estimator::AutoEncoder(quick_net().with(|params| params.pairs = SAMPLED)),
+        Estimator::Factorization(Factorization::default().with(|params| {
+            params.rank = 12;
+            params.pairs = SAMPLED;
+        })),
     ] {
         let of = |seed| {
             let made = estimator.as_dyn().estimate(&similarities, &taus, 0.2, &Run::new(seed)).unwrap();
@@ -336,14 +384,14 @@ fn sampled_training_takes_the_smallest_inputs() {
         let points = Points::new((0..n).map(|i| f64::from(i * i)).collect(), 1).unwrap();
         let space = Space::from_points(points, Metric::Euclidean).unwrap();
         let neighbors = nearest_neighbors(&space, 1, &Run::new(0)).unwrap();
-        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor(1), 0.25).unwrap();
+        let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 1 }, 0.25).unwrap();
         let problem = Problem { space, neighbors, scales };
         let some = Edges::from_neighbors(&problem.neighbors, 1, Symmetrize::Union);
         let none = Edges::from_pairs(n as usize, []).unwrap();
         for edges in [problem.all(), some, none] {
             for estimator in [
-                Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
-                Estimator::Factorization(Factorization { pairs: SAMPLED, ..Default::default() }),
+                Estimator::AutoEncoder(quick_net().with(|params| params.pairs = SAMPLED)),
+                Estimator::Factorization(Factorization::default().with(|params| params.pairs = SAMPLED)),
             ] {
                 let (quantiles, _) = problem.estimate(&edges, &estimator, &taus).unwrap();
                 let values = quantiles.reconstructions.unwrap();
@@ -361,10 +409,17 @@ fn duplicates_do_not_reach_sampled_training() {
     let twice = Points::new([once.values(), once.values()].concat(), 2).unwrap();
     let candidates = CandidatePairs::Neighbors { k: 10, symmetrize: Symmetrize::Union };
     for estimator in [
-        Estimator::AutoEncoder(AutoEncoder { pairs: SAMPLED, ..quick_net() }),
-        Estimator::Factorization(Factorization { pairs: SAMPLED, ..Default::default() }),
+        Estimator::AutoEncoder(quick_net().with(|params| params.pairs = SAMPLED)),
+        Estimator::Factorization(Factorization::default().with(|params| params.pairs = SAMPLED)),
     ] {
-        let params = GraphParams { candidates, estimator, ..Preset::Robust.params() }.check().unwrap();
+        let params = Preset::Robust
+            .params()
+            .with(|params| {
+                params.candidates = candidates;
+                params.estimator = estimator;
+            })
+            .check()
+            .unwrap();
         let of = |points: &Points| {
             let space = Space::from_points(points.clone(), Metric::Euclidean).unwrap();
             robust_graph(&space, &params, &Run::new(1)).unwrap()
@@ -378,7 +433,10 @@ fn duplicates_do_not_reach_sampled_training() {
 fn the_automatic_choice_is_the_cheaper_one() {
     let taus = Taus::new(vec![0.5]).unwrap();
     let of = |problem: &Problem, edges: &Edges, pairs| {
-        let net = AutoEncoder { pairs, max_epochs: 2, ..quick_net() };
+        let net = quick_net().with(|params| {
+            params.pairs = pairs;
+            params.max_epochs = 2;
+        });
         problem.estimate(edges, &Estimator::AutoEncoder(net), &taus).unwrap().0
     };
     let small = Problem::new(80);

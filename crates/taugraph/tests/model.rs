@@ -164,7 +164,8 @@ fn raw_points_are_prepared_as_before() {
     raw[5 * 12 + 3] = f64::NAN;
     let run = Run::new(0);
     for pca in [None, Some(5)] {
-        let prepared = prepare(&raw, 12, &PreparationParams { pca, ..Default::default() }, &run).unwrap();
+        let prepared =
+            prepare(&raw, 12, &PreparationParams::default().with(|params| params.pca = pca), &run).unwrap();
         let space = Space::from_points(prepared.points.clone(), Metric::Euclidean).unwrap();
         let params = Preset::Robust.params().check().unwrap();
         let robust = robust_graph(&space, &params, &run).unwrap();
@@ -213,8 +214,8 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
 fn variants() -> Vec<(GraphParams, ClusterParams)> {
     let robust = || Preset::Robust.params();
     let two = ClusterParams::exactly(2);
-    let with = |estimator| GraphParams { estimator, ..robust() };
-    let short = AutoEncoder { max_epochs: 4, ..AutoEncoder::default() };
+    let with = |estimator| robust().with(|params| params.estimator = estimator);
+    let short = AutoEncoder::default().with(|params| params.max_epochs = 4);
     let mutual = CandidatePairs::Neighbors { k: 12, symmetrize: Symmetrize::Mutual };
     let mut all: Vec<(GraphParams, ClusterParams)> = vec![
         (robust(), two),
@@ -222,20 +223,26 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
         (Preset::LocalScaling.params(), two),
         (Preset::ThresholdControl.params(), two),
         (Preset::ConstantControl.params(), two),
-        (GraphParams { estimator: Estimator::AutoEncoder(short), ..Preset::Paper.params() }, two),
-        (with(Estimator::Overlap(Overlap { pool: 10 })), two),
+        (Preset::Paper.params().with(|params| params.estimator = Estimator::AutoEncoder(short)), two),
+        (with(Estimator::Overlap(Overlap::default().with(|params| params.pool = 10))), two),
         (with(Estimator::Community(Community::default())), two),
-        (GraphParams { candidates: mutual, ..robust() }, two),
-        (GraphParams { first_scale: FirstScale::Given(vec![0.2; 200]), ..robust() }, two),
-        (GraphParams { first_scale: FirstScale::MeanOfNeighbors(5), ..robust() }, two),
+        (robust().with(|params| params.candidates = mutual), two),
+        (robust().with(|params| params.first_scale = FirstScale::Given(vec![0.2; 200])), two),
+        (robust().with(|params| params.first_scale = FirstScale::MeanOfNeighbors { k: 5 }), two),
         (
-            GraphParams { link_components: LinkComponents::No, ..robust() },
-            ClusterParams { components: ComponentPolicy::Separately, ..two },
+            robust().with(|params| params.link_components = LinkComponents::No),
+            two.with(|params| params.components = ComponentPolicy::Separately),
         ),
     ];
     for laplacian in [LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
         for rows in [RowNormalization::Plain, RowNormalization::Diffusion] {
-            all.push((robust(), ClusterParams { laplacian, rows, ..two }));
+            all.push((
+                robust(),
+                two.with(|params| {
+                    params.laplacian = laplacian;
+                    params.rows = rows;
+                }),
+            ));
         }
     }
     all

@@ -164,10 +164,12 @@ fn other_metrics_run_through() {
 fn final_affinities_differ_as_they_say() {
     let points = space(random_values(80, 2, 9), 2);
     let of = |final_affinity| {
-        let params =
-            GraphParams { final_affinity, link_components: LinkComponents::No, ..Preset::Paper.params() };
+        let params = Preset::Paper.params().with(|params| {
+            params.final_affinity = final_affinity;
+            params.link_components = LinkComponents::No;
+        });
         let estimator = Preset::ThresholdControl.params().estimator;
-        graph_of(&points, GraphParams { estimator, ..params }).unwrap()
+        graph_of(&points, params.with(|params| params.estimator = estimator)).unwrap()
     };
     let (plain, masked) = (of(FinalAffinity::Plain), of(FinalAffinity::Masked));
     let weighted = of(FinalAffinity::Weighted { power: 1.0, floor: 0.0 });
@@ -190,11 +192,10 @@ fn scales_of_ones_own_are_by_row() {
     values.extend_from_within(..2);
     let given: Vec<f64> = (0..41).map(|i| 1.0 + f64::from(i) / 10.0).collect();
     let with = |given: Vec<f64>| {
-        let params = GraphParams {
-            first_scale: FirstScale::Given(given),
-            robust_scale: RobustScale::First,
-            ..Preset::Robust.params()
-        };
+        let params = Preset::Robust.params().with(|params| {
+            params.first_scale = FirstScale::Given(given);
+            params.robust_scale = RobustScale::First;
+        });
         graph_of(&space(values.clone(), 2), params)
     };
     assert_eq!(with(given.clone()).unwrap().scales.values(), &given[..40]);
@@ -239,7 +240,10 @@ fn components_as_the_user_chooses() {
     let cluster = |components, clusters| {
         spectral_clustering(
             &graph,
-            &ClusterParams { components, clusters, ..Default::default() },
+            &ClusterParams::default().with(|params| {
+                params.components = components;
+                params.clusters = clusters;
+            }),
             &Run::new(0),
         )
     };
@@ -431,18 +435,22 @@ fn many_components_are_many_clusters() {
     for (weight, laplacian) in [(1.0, LaplacianKind::Symmetric), (1e-9, LaplacianKind::Unnormalized)] {
         let graph = SparseGraph::from_edges(&edges, &vec![weight; edges.len()]).unwrap();
         for components in [ComponentPolicy::Link, ComponentPolicy::Joint, ComponentPolicy::Separately] {
-            let params = ClusterParams { components, laplacian, ..Default::default() };
+            let params = ClusterParams::default().with(|params| {
+                params.components = components;
+                params.laplacian = laplacian;
+            });
             let found = spectral_clustering(&graph, &params, &Run::new(0)).unwrap();
             assert_eq!(found.n_clusters(), 20, "{components:?}, {laplacian:?}");
         }
     }
-    let most = ClusterParams { clusters: ClusterCount::Automatic { max: usize::MAX }, ..Default::default() };
+    let most =
+        ClusterParams::default().with(|params| params.clusters = ClusterCount::Automatic { max: usize::MAX });
     let small = SparseGraph::from_edges(&Edges::all_pairs(10), &[1.0; 45]).unwrap();
     assert!(spectral_clustering(&small, &most, &Run::new(0)).is_ok());
     let huge = CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union };
     let refused = graph_of(
         &space(random_values(30, 2, 1), 2),
-        GraphParams { candidates: huge, ..Preset::Robust.params() },
+        Preset::Robust.params().with(|params| params.candidates = huge),
     );
     assert!(matches!(refused, Err(Error::TooFewPoints { .. })));
 }
@@ -452,7 +460,7 @@ fn mutual_neighbors_are_fewer() {
     let points = space(random_values(100, 3, 8), 3);
     let of = |symmetrize| {
         let candidates = CandidatePairs::Neighbors { k: 15, symmetrize };
-        graph_of(&points, GraphParams { candidates, ..Preset::Robust.params() })
+        graph_of(&points, Preset::Robust.params().with(|params| params.candidates = candidates))
             .unwrap()
             .stochastic
             .edges()

@@ -26,7 +26,7 @@ const RULES: [Rule; 7] = [
 
 fn graph_of(data: &LabeledPoints, link_components: LinkComponents) -> SparseGraph {
     let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
-    let params = GraphParams { link_components, ..Preset::Robust.params() };
+    let params = Preset::Robust.params().with(|params| params.link_components = link_components);
     robust_graph(&space, &params.check().unwrap(), &Run::new(0)).unwrap().graph
 }
 
@@ -41,7 +41,7 @@ fn one_each(data: &LabeledPoints) -> LabeledNodes {
 }
 
 fn with(rule: Rule) -> PropagateParams {
-    PropagateParams { rule, ..PropagateParams::default() }
+    PropagateParams::default().with(|params| params.rule = rule)
 }
 
 fn labels(found: &Propagation) -> Vec<u32> {
@@ -128,7 +128,7 @@ fn classes_do_not_reach_across_components() {
     let given = vec![Some(0), None, None, Some(1), Some(2), None];
     let examples = LabeledNodes::new(given, 3).unwrap();
     for rule in RULES.into_iter().filter(|rule| !matches!(rule, Rule::GreedyWalk { pairs: Some(_), .. })) {
-        let params = PropagateParams { priors: Priors::Given(vec![0.01, 0.01, 0.98]), ..with(rule) };
+        let params = with(rule).with(|params| params.priors = Priors::Given(vec![0.01, 0.01, 0.98]));
         let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
         assert_eq!(found.labels, [0, 0, 1, 1, 2, 2].map(Some), "{rule:?}");
         assert!((0..4).all(|node| found.probabilities[3 * node + 2] == 0.0), "{rule:?}");
@@ -141,7 +141,7 @@ fn a_soft_example_alone_keeps_its_label() {
     let entries = [(0, 1, 1.0), (1, 0, 1.0)];
     let graph = SparseGraph::from_entries(3, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
     let examples = LabeledNodes::new(vec![Some(0), None, Some(1)], 2).unwrap();
-    let params = PropagateParams { clamping: Clamping::Soft { strength: 1.0 }, ..PropagateParams::default() };
+    let params = PropagateParams::default().with(|params| params.clamping = Clamping::Soft { strength: 1.0 });
     let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
     assert_eq!(found.labels, [Some(0), Some(0), Some(1)]);
 }
@@ -155,16 +155,15 @@ fn soft_examples_can_be_corrected() {
     given[50] = Some(1 - data.labels[50]);
     let examples = LabeledNodes::new(given, 2).unwrap();
     let at = |clamping: Clamping| {
-        let params = PropagateParams { clamping, ..PropagateParams::default() };
+        let params = PropagateParams::default().with(|params| params.clamping = clamping);
         propagate(&graph, &examples, &params, &Run::new(0)).unwrap().labels[50].unwrap()
     };
     assert_eq!(at(Clamping::Hard), 1 - data.labels[50]);
     assert_eq!(at(Clamping::Soft { strength: 0.1 }), data.labels[50]);
-    let params = PropagateParams {
-        rule: Rule::Poisson,
-        clamping: Clamping::Soft { strength: 1.0 },
-        ..Default::default()
-    };
+    let params = PropagateParams::default().with(|params| {
+        params.rule = Rule::Poisson;
+        params.clamping = Clamping::Soft { strength: 1.0 };
+    });
     assert!(propagate(&graph, &examples, &params, &Run::new(0)).is_err());
 }
 
@@ -177,14 +176,15 @@ fn priors_and_sizes_shift_the_decision() {
         let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
         found.labels.iter().filter(|label| **label == Some(0)).count()
     };
-    let few = count(PropagateParams { priors: Priors::Given(vec![1.0, 99.0]), ..Default::default() });
-    let many = count(PropagateParams { priors: Priors::Given(vec![99.0, 1.0]), ..Default::default() });
+    let few = count(PropagateParams::default().with(|params| params.priors = Priors::Given(vec![1.0, 99.0])));
+    let many =
+        count(PropagateParams::default().with(|params| params.priors = Priors::Given(vec![99.0, 1.0])));
     assert!(few <= many);
-    let sized = count(PropagateParams { sizes: Some(vec![0.25, 0.75]), ..Default::default() });
+    let sized = count(PropagateParams::default().with(|params| params.sizes = Some(vec![0.25, 0.75])));
     assert!((sized as f64 / 400.0 - 0.25).abs() < 0.02, "{sized}");
-    let wrong = PropagateParams { priors: Priors::Given(vec![1.0]), ..Default::default() };
+    let wrong = PropagateParams::default().with(|params| params.priors = Priors::Given(vec![1.0]));
     assert!(propagate(&graph, &examples, &wrong, &Run::new(0)).is_err());
-    let zero = PropagateParams { priors: Priors::Given(vec![0.0, 1.0]), ..Default::default() };
+    let zero = PropagateParams::default().with(|params| params.priors = Priors::Given(vec![0.0, 1.0]));
     assert!(propagate(&graph, &examples, &zero, &Run::new(0)).is_err());
 }
 
@@ -208,8 +208,11 @@ fn labels_do_not_depend_on_the_threads() {
 fn unconverged_systems_are_errors() {
     let data = moons(300, 0.03, 1).unwrap();
     let graph = graph_of(&data, LinkComponents::Weakly);
-    let solver = Solver { tolerance: 1e-12, max_iterations: 2 };
-    let params = PropagateParams { solver, ..Default::default() };
+    let solver = Solver::default().with(|params| {
+        params.tolerance = 1e-12;
+        params.max_iterations = 2;
+    });
+    let params = PropagateParams::default().with(|params| params.solver = solver);
     let error = propagate(&graph, &one_each(&data), &params, &Run::new(0)).unwrap_err();
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
 }
@@ -228,7 +231,10 @@ fn all_pairs_at_once_equal_pair_by_pair() {
     let space = Space::from_points(Points::new(values, 2).unwrap(), Metric::Euclidean).unwrap();
     for (k, link_components) in [(15, LinkComponents::Weakly), (3, LinkComponents::No)] {
         let candidates = CandidatePairs::Neighbors { k, symmetrize: Symmetrize::Union };
-        let params = GraphParams { candidates, link_components, ..Preset::Robust.params() };
+        let params = Preset::Robust.params().with(|params| {
+            params.candidates = candidates;
+            params.link_components = link_components;
+        });
         let robust = robust_graph(&space, &params.check().unwrap(), &Run::new(0)).unwrap();
         let nodes = robust.duplicates.node_of_row();
         let params = PropagateParams::default();

@@ -65,7 +65,7 @@ fn eigenvalues_equal_scipy_with_every_solver() {
                 [EigenSolver::Dense, EigenSolver::Lanczos, EigenSolver::ShiftInvert, EigenSolver::Multigrid]
             {
                 let what = format!("case {case}, {kind:?}, {solver:?}");
-                let params = EigenParams { solver: SolverChoice::Only(solver), ..EigenParams::default() };
+                let params = EigenParams::default().with(|params| params.solver = SolverChoice::Only(solver));
                 let found = smallest_eigenpairs(&laplacian, 10, &params, &Run::new(3)).expect(&what);
                 assert_close(&found.values, &expected[..10], 1e-8, &what);
                 assert!(found.residuals.iter().all(|&r| r <= 1e-8 * laplacian.norm_bound()), "{what}");
@@ -92,7 +92,10 @@ fn preparation_equals_scikit_learn() {
     let lines: Vec<&str> = include_str!("reference/preparation.txt").lines().collect();
     let table = numbers(lines[0]);
     let prepared = |standardize, pca| {
-        let params = PreparationParams { standardize, pca, ..PreparationParams::default() };
+        let params = PreparationParams::default().with(|params| {
+            params.standardize = standardize;
+            params.pca = pca;
+        });
         prepare(&table, 5, &params, &Run::new(0)).unwrap()
     };
     assert_close(prepared(Standardize::ZScore, None).points.values(), &numbers(lines[1]), 1e-10, "z-score");

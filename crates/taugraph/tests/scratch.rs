@@ -153,7 +153,7 @@ fn tables_outside_memory_do_not_count() {
     let limit = outside + (1 << 20);
     assert!(memory_estimate(n, RowSize::Columns(d), &params).peak().1 > limit + (4 << 20));
     let build = |run: &Run<'_>| {
-        let preparation = PreparationParams { missing: Missing::Median, ..PreparationParams::default() };
+        let preparation = PreparationParams::default().with(|params| params.missing = Missing::Median);
         let points = prepare(&table, d, &preparation, run)?.points;
         let space = Space::from_points_with(points, Metric::Euclidean, run.scratch)?;
         robust_graph(&space, &params, run).map(|robust| robust.graph)
@@ -169,7 +169,7 @@ fn tables_outside_memory_do_not_count() {
 #[test]
 fn principal_components_count() {
     let table = raw_table(2000, 100);
-    let preparation = PreparationParams { pca: Some(5), ..PreparationParams::default() };
+    let preparation = PreparationParams::default().with(|params| params.pca = Some(5));
     let scratch = Counted::default();
     let run = Run::new(0).with_scratch(&scratch);
     let refused = prepare(&table, 100, &preparation, &run.with_memory_limit(Some(1 << 20)));

@@ -22,8 +22,8 @@ fn all_bits(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver:
     let space = Space::from_points(prepared.points, Metric::Euclidean).unwrap();
     let params = params.clone().check().unwrap();
     let robust = robust_graph(&space, &params, &run).unwrap();
-    let eigen = EigenParams { solver, ..EigenParams::for_space() };
-    let cluster_params = ClusterParams { eigen, ..ClusterParams::exactly(clusters) };
+    let eigen = EigenParams::for_space().with(|params| params.solver = solver);
+    let cluster_params = ClusterParams::exactly(clusters).with(|params| params.eigen = eigen);
     let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
     let draws = StabilityParams { draws: 2 };
     let stable = stability(&robust, &params, &clustering, &cluster_params, &draws, &run).unwrap();
@@ -63,8 +63,11 @@ fn assert_same_on_all_threads(
 #[test]
 fn approximate_neighbors() {
     let data = uneven_blobs(5000, 8, 6, 3).unwrap();
-    let search = SearchParams { method: SearchMethod::Approximate, recall: 0.95 };
-    let params = GraphParams { search, ..Preset::Robust.params() };
+    let search = SearchParams::default().with(|params| {
+        params.method = SearchMethod::Approximate;
+        params.recall = 0.95;
+    });
+    let params = Preset::Robust.params().with(|params| params.search = search);
     let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
     let graph = robust_graph(&space, &params.clone().check().unwrap(), &Run::new(11)).unwrap();
     assert!(matches!(graph.search.used, UsedSearch::Cells { .. }), "{:?}", graph.search);
@@ -87,46 +90,58 @@ fn presets_on_spirals() {
 #[test]
 fn trained_estimators() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 6).unwrap();
-    let short = AutoEncoder { max_epochs: 6, ..AutoEncoder::default() };
+    let short = AutoEncoder::default().with(|params| params.max_epochs = 6);
     let sparse = Preset::Robust.params().candidates;
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     for (estimator, candidates) in [
         (
-            Estimator::AutoEncoder(AutoEncoder {
-                optimizer: Optimizer::Lbfgs { memory: 5 },
-                ..short.clone()
-            }),
+            Estimator::AutoEncoder(
+                short.clone().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 5 }),
+            ),
             sparse,
         ),
-        (Estimator::AutoEncoder(AutoEncoder { non_crossing: NonCrossing::Joint, ..short.clone() }), sparse),
         (
-            Estimator::AutoEncoder(AutoEncoder { max_epochs: 6, ..AutoEncoder::linear(10) }),
+            Estimator::AutoEncoder(short.clone().with(|params| params.non_crossing = NonCrossing::Joint)),
+            sparse,
+        ),
+        (
+            Estimator::AutoEncoder(AutoEncoder::linear(10).with(|params| params.max_epochs = 6)),
             CandidatePairs::All,
         ),
-        (Estimator::Factorization(Factorization { rank: 10, ..Default::default() }), CandidatePairs::All),
-        (Estimator::Factorization(Factorization { rank: 10, pairs: sampled, ..Default::default() }), sparse),
-        (Estimator::AutoEncoder(AutoEncoder { pairs: sampled, ..short.clone() }), sparse),
         (
-            Estimator::AutoEncoder(AutoEncoder {
-                pairs: sampled,
-                hidden: vec![24, 8],
-                optimizer: Optimizer::Lbfgs { memory: 5 },
-                ..short.clone()
-            }),
+            Estimator::Factorization(Factorization::default().with(|params| params.rank = 10)),
+            CandidatePairs::All,
+        ),
+        (
+            Estimator::Factorization(Factorization::default().with(|params| {
+                params.rank = 10;
+                params.pairs = sampled;
+            })),
+            sparse,
+        ),
+        (Estimator::AutoEncoder(short.clone().with(|params| params.pairs = sampled)), sparse),
+        (
+            Estimator::AutoEncoder(short.clone().with(|params| {
+                params.pairs = sampled;
+                params.hidden = vec![24, 8];
+                params.optimizer = Optimizer::Lbfgs { memory: 5 };
+            })),
             sparse,
         ),
         (
-            Estimator::AutoEncoder(AutoEncoder {
-                pairs: sampled,
-                non_crossing: NonCrossing::Joint,
-                ..short.clone()
-            }),
+            Estimator::AutoEncoder(short.clone().with(|params| {
+                params.pairs = sampled;
+                params.non_crossing = NonCrossing::Joint;
+            })),
             sparse,
         ),
         (Estimator::Community(Community::default()), sparse),
-        (Estimator::Overlap(Overlap { pool: 12 }), sparse),
+        (Estimator::Overlap(Overlap::default().with(|params| params.pool = 12)), sparse),
     ] {
-        let params = GraphParams { estimator, candidates, ..Preset::Paper.params() };
+        let params = Preset::Paper.params().with(|params| {
+            params.estimator = estimator;
+            params.candidates = candidates;
+        });
         assert_same_on_all_threads(&data, &params, 2, SolverChoice::Automatic);
     }
 }
@@ -153,10 +168,19 @@ fn sampled_training_in_many_components() {
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
     for estimator in [
-        Estimator::AutoEncoder(AutoEncoder { pairs: sampled, max_epochs: 3, ..AutoEncoder::default() }),
-        Estimator::Factorization(Factorization { pairs: sampled, max_iterations: 4, ..Default::default() }),
+        Estimator::AutoEncoder(AutoEncoder::default().with(|params| {
+            params.pairs = sampled;
+            params.max_epochs = 3;
+        })),
+        Estimator::Factorization(Factorization::default().with(|params| {
+            params.pairs = sampled;
+            params.max_iterations = 4;
+        })),
     ] {
-        let params = GraphParams { estimator, taus: taus.clone(), ..Preset::Robust.params() };
+        let params = Preset::Robust.params().with(|params| {
+            params.estimator = estimator;
+            params.taus = taus.clone();
+        });
         assert_same_on_all_threads(&blobs, &params, 4, SolverChoice::Automatic);
     }
 }
@@ -170,7 +194,7 @@ fn other_spaces() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let run = Run::new(4);
-            let preparation = PreparationParams { pca: Some(5), ..PreparationParams::default() };
+            let preparation = PreparationParams::default().with(|params| params.pca = Some(5));
             let points = prepare(blobs.points.values(), 30, &preparation, &run).unwrap().points;
             let mut bits: Vec<u64> = points.values().iter().map(|value| value.to_bits()).collect();
             let wide = || blobs.points.clone();

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use taugraph::distance::Metric;
 use taugraph::graph::Asymmetry;
-use taugraph::points::{Missing, Standardize};
 
 use super::choice::one_of;
 use crate::settings::{HeaderChoice, InputKind};
@@ -60,19 +58,6 @@ pub struct InputArgs {
     /// Folder for features on disk [default: the system's temporary folder]; one in memory gains nothing
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub scratch: Option<PathBuf>,
-
-    /// How columns are brought to a common scale [default: zscore; none for sparse points, which take only none and max-abs]
-    #[arg(long, value_parser = one_of::<Standardize>(&["zscore", "minmax", "robust", "max-abs", "none"]), help_heading = "Preparation")]
-    pub standardize: Option<Standardize>,
-    /// Keep only this many principal components
-    #[arg(long, value_name = "D", help_heading = "Preparation")]
-    pub pca: Option<usize>,
-    /// Missing cells: fill with the median of the column, or refuse them
-    #[arg(long, value_parser = one_of::<Missing>(&["median", "error"]), help_heading = "Preparation")]
-    pub missing: Option<Missing>,
-    /// Distance between rows [default: euclidean; cosine for sparse points, which take these two]
-    #[arg(long, value_parser = one_of::<Metric>(&["euclidean", "manhattan", "cosine"]), help_heading = "Preparation", hide_short_help = true)]
-    pub metric: Option<Metric>,
 }
 
 pub(super) fn delimiter(text: &str) -> Result<char, String> {

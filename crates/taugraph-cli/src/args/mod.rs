@@ -1,22 +1,17 @@
 //! Flags as they are typed. They are turned into [`crate::settings::Settings`] and checked there.
 
 mod choice;
-mod cluster;
-mod graph;
 mod input;
+mod labels;
+mod params;
 mod predict;
-mod propagate;
 mod report;
 mod run;
 
-pub use cluster::ClusterArgs;
-pub use graph::{
-    EstimatorName, FinalName, FirstScaleName, GraphArgs, LossName, OptimizerName, PairsName, ProbabilityName,
-    RobustScaleName,
-};
 pub use input::{FeaturesPlace, InputArgs};
+pub use labels::LabelArgs;
+pub use params::{ClusterArgs, ParamArgs, RuleArgs};
 pub use predict::PredictCommand;
-pub use propagate::{PropagateArgs, RuleName};
 pub use report::ReportArgs;
 pub use run::{ResumeArgs, RunArgs};
 
@@ -24,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use taugraph::params::Preset;
 
 use crate::failure::EXIT_CODES;
 
@@ -57,6 +53,8 @@ pub enum Command {
     Info(Box<InfoArgs>),
     /// Draw every figure of a clustering; flags as of cluster, --figures names the folder
     Plot(Box<ClusterCommand>),
+    /// List every parameter: path, default, range, meaning
+    Params(ParamsArgs),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -68,6 +66,19 @@ pub enum Command {
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
+}
+
+/// List every parameter: path, default, range, meaning. --set path=value sets any of them, and so does params={…} in Python.
+#[derive(Debug, Args)]
+pub struct ParamsArgs {
+    /// Only paths that begin with this, as graph.estimator
+    pub path: Option<String>,
+    /// The values of this preset
+    #[arg(long, value_name = "NAME", value_parser = Preset::NAMES.to_vec())]
+    pub preset: Option<String>,
+    /// Write the list as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -84,12 +95,12 @@ pub struct DemoArgs {
 /// Reads CSV, TSV (also .gz and .zst), Parquet, NPY, NPZ; graphs and sparse points from scipy's .npz and MatrixMarket, sparse
 /// points from svmlight. Labels go to standard output as CSV, or to --output.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them; 'taugraph params' lists every parameter.", after_long_help = EXIT_CODES)]
 pub struct ClusterCommand {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub graph: GraphArgs,
+    pub params: ParamArgs,
     #[command(flatten)]
     pub cluster: ClusterArgs,
     /// Labels: .csv, .tsv, .parquet or .npy; column 'cluster' [default: standard output]
@@ -116,12 +127,12 @@ pub struct ClusterCommand {
 /// The graph goes to --output: .npz for scipy.sparse.load_npz, .mtx for MatrixMarket, .csv or .parquet for a list of edges
 /// with weight, probability and distance; without --output the list of edges goes to standard output.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them; 'taugraph params' lists every parameter.", after_long_help = EXIT_CODES)]
 pub struct GraphCommand {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub graph: GraphArgs,
+    pub params: ParamArgs,
     /// The graph: .npz, .mtx, .csv, .tsv or .parquet [default: edges to standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -141,14 +152,16 @@ pub struct GraphCommand {
 /// Columns of the output: label (empty where no label reaches), margin (lead of the likeliest class), flag (given,
 /// corrected, unreached or empty) and p_NAME, the probability of each class.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them; 'taugraph params' lists every parameter.", after_long_help = EXIT_CODES)]
 pub struct PropagateCommand {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub graph: GraphArgs,
+    pub params: ParamArgs,
     #[command(flatten)]
-    pub propagate: PropagateArgs,
+    pub labels: LabelArgs,
+    #[command(flatten)]
+    pub rule: RuleArgs,
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -166,14 +179,16 @@ pub struct PropagateCommand {
 /// Try how well labels spread from one example of each class: accuracy and balanced accuracy over random draws, or, for two
 /// classes, over all pairs of examples.
 #[derive(Debug, Args)]
-#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them.", after_long_help = EXIT_CODES)]
+#[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them; 'taugraph params' lists every parameter.", after_long_help = EXIT_CODES)]
 pub struct EvaluateCommand {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub graph: GraphArgs,
+    pub params: ParamArgs,
     #[command(flatten)]
-    pub propagate: PropagateArgs,
+    pub labels: LabelArgs,
+    #[command(flatten)]
+    pub rule: RuleArgs,
     /// Random draws of one example for each class
     #[arg(long, value_name = "T", default_value_t = 100, help_heading = "Trials")]
     pub trials: usize,
@@ -280,7 +295,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub graph: GraphArgs,
+    pub params: ParamArgs,
     /// Write the result as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

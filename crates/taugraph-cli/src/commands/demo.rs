@@ -4,28 +4,27 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use serde_json::json;
-use taugraph::cluster::{ClusterParams, Clustering, spectral_clustering};
-use taugraph::distance::Metric;
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, two_spirals};
+use taugraph::graph::Changes;
 use taugraph::metrics::nmi;
-use taugraph::neighbors::Space;
 use taugraph::params::Preset;
-use taugraph::points::{PreparationParams, prepare};
 use taugraph::progress::Run;
-use taugraph::robust::{NodeGraph, robust_graph};
-use taugraph_io::{Output, write_table};
-
-use super::cluster;
-use super::generate::as_table;
-use super::{new_run, use_threads};
-use crate::args::{Cli, Command, DemoArgs};
-use crate::failure::{Failure, Outcome};
-use crate::html_report::command_line;
-use crate::progress::{Terminal, total_seconds};
-use crate::report::{grouped, mean_and_deviation, sparkline, write_json};
+use taugraph::robust::NodeGraph;
+use taugraph::{FittedClusters, Input, SpectralClustering};
 use taugraph_figures::{ABSENT, DecayPanel, GraphPanel, INK, Panel, PlaneMap, class_color, write_figure};
+use taugraph_io::{NewColumn, NewTable, Output, write_table};
+use taugraph_report::Found;
+
+use super::generate::as_table;
+use crate::args::{DemoArgs, ReportArgs};
+use crate::dataset::{Dataset, Kind};
+use crate::failure::{Failure, Outcome};
+use crate::outputs::{is_stdout, make_folder};
+use crate::page::{Page, command_line};
+use crate::progress::{Terminal, total_seconds};
+use crate::report::{Clusters, Report, Scores, grouped, mean_and_deviation, sparkline, write_json};
+use crate::settings::{InputSettings, Settings};
 
 /// As many as in the paper's figure.
 const POINTS: usize = 300;
@@ -33,32 +32,48 @@ const POINTS: usize = 300;
 const NOISE: f64 = 0.2;
 /// One run proves little: the scores are also averaged over this many seeds.
 const SEEDS: u64 = 10;
+/// Drawn graphs for the stability on the page.
+const STABILITY: usize = 10;
 
 /// One preset on one set of points.
 struct Attempt {
-    robust: NodeGraph,
-    clustering: Clustering,
+    found: FittedClusters,
     nmi: f64,
+}
+
+impl Attempt {
+    fn new(data: &LabeledPoints, preset: Preset, run: &Run<'_>) -> Outcome<Self> {
+        let found = SpectralClustering::new().preset(preset).n_clusters(2).fit_with(data, run)?;
+        let nmi = nmi(&data.labels, found.labels())?;
+        Ok(Self { found, nmi })
+    }
+
+    /// The graph behind it.
+    fn nodes(&self) -> Outcome<&NodeGraph> {
+        let part = self.found.graph().robust();
+        part.map(|part| &part.nodes)
+            .ok_or_else(|| Failure::Computation("the demo makes its own graph".into()))
+    }
 }
 
 pub fn demo(args: &DemoArgs) -> Outcome<()> {
     if args.run.config.is_some() {
         return Err(Failure::Usage("the demo has no --config".into()));
     }
-    use_threads(&args.run)?;
+    taugraph_terminal::use_threads(args.run.threads)?;
     let terminal = Terminal::new(args.run.quiet);
     let seed = args.run.seed.unwrap_or(0);
-    let run = new_run(seed, &args.run, &terminal);
+    let run = Run::new(seed).with_progress(&terminal);
+    let run = run.with_memory_limit(args.run.memory.or(run.memory_limit));
     let folder = &args.output;
-    std::fs::create_dir_all(folder)
-        .map_err(|source| taugraph_io::Error::Write { path: folder.clone(), source })?;
+    make_folder(folder)?;
 
     let data = noisy_spirals(seed)?;
-    let plain = attempt(&data, Preset::LocalScaling, &run)?;
-    let robust = attempt(&data, Preset::Robust, &run)?;
-    let control = attempt(&data, Preset::ConstantControl, &run)?;
+    let plain = Attempt::new(&data, Preset::LocalScaling, &run)?;
+    let robust = Attempt::new(&data, Preset::Robust, &run)?;
+    let control = Attempt::new(&data, Preset::ConstantControl, &run)?;
     let over_seeds = |preset: Preset| {
-        let of_seed = |seed| Ok(attempt(&noisy_spirals(seed)?, preset, &Run { seed, ..run })?.nmi);
+        let of_seed = |seed| Ok(Attempt::new(&noisy_spirals(seed)?, preset, &run.with_seed(seed))?.nmi);
         (0..SEEDS).map(of_seed).collect::<Outcome<Vec<f64>>>()
     };
     let rows = [
@@ -74,14 +89,14 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
     let data_file = folder.join("spirals.csv");
     write_table(&as_table(&data), &Output::new(&data_file))?;
     let files = draw(folder, &data, &plain, &robust)?;
-    write_page(folder, &data_file, seed)?;
+    write_results(folder, &data_file, &data, &run, &terminal)?;
     let seconds = total_seconds(&terminal.finish());
 
     let text = describe(&Story {
         seed,
         folder,
         data_file: &data_file,
-        robust: &robust.robust,
+        robust: robust.nodes()?,
         rows: &rows,
         seconds,
     });
@@ -102,43 +117,90 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
         });
         write_json(&value, path)?;
     }
-    let json_on_stdout = args.run.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    if !args.run.quiet && !json_on_stdout {
+    if !args.run.quiet && !is_stdout(args.run.json.as_deref()) {
         Output::Stdout.write(|out| out.write_all(text.as_bytes()))?;
     }
     Ok(())
 }
 
-/// The page of the clustering that the demo recommends.
-fn write_page(folder: &Path, data_file: &Path, seed: u64) -> Outcome<()> {
-    let page = folder.join("report.html");
-    let labels = folder.join("clusters.csv");
-    let flag = |name: &str, path: &Path| {
-        let mut word = OsString::from(name);
-        word.push(path);
-        word
+/// Labels and page of the clustering that the demo recommends.
+fn write_results(
+    folder: &Path,
+    data_file: &Path,
+    data: &LabeledPoints,
+    run: &Run<'_>,
+    terminal: &Terminal,
+) -> Outcome<()> {
+    let (labels_file, page_file) = (folder.join("clusters.csv"), folder.join("report.html"));
+    let mut settings = Settings {
+        input: InputSettings {
+            file: data_file.to_path_buf(),
+            label_column: Some("label".into()),
+            ..InputSettings::default()
+        },
+        ..Settings::default()
     };
-    let words: Vec<OsString> = vec![
-        "cluster".into(),
-        "--label-column=label".into(),
-        "--clusters=2".into(),
-        "--stability=10".into(),
-        format!("--seed={seed}").into(),
-        flag("--output=", &labels),
-        flag("--report=", &page),
-        "--".into(),
+    settings.params.set("seed", run.seed)?;
+    settings.params.set("cluster.n_clusters", 2)?;
+    settings.params.set("cluster.stability", STABILITY)?;
+    let dataset = Dataset {
+        name: data_file.display().to_string(),
+        n_rows: data.labels.len(),
+        kind: Kind::Points,
+        features: vec!["x1".into(), "x2".into()],
+        sparse: None,
+        labels: Some(data.labels.iter().map(u32::to_string).collect()),
+        ids: None,
+        changes: Changes::default(),
+        is_on_disk: false,
+    };
+    let shows = ReportArgs {
+        report: Some(page_file.clone()),
+        figures: None,
+        command: Some(command(data_file, &labels_file, &page_file, run.seed)),
+    };
+    let input = Input::from(data);
+    let page = Page::asked(&shows, &dataset, &input, run.seed);
+    let found = SpectralClustering::with_config(settings.params.clone()).fit_with(input, run)?;
+    let mut columns =
+        vec![NewColumn::integers("cluster", found.labels().iter().map(|&label| i64::from(label)))];
+    columns.extend(found.stability().map(|of_rows| NewColumn::numbers("stability", of_rows)));
+    write_table(&NewTable::new(columns), &Output::new(&labels_file))?;
+    let names = dataset.labels.as_deref().unwrap_or_default();
+    let clusters = Clusters { found: &found, scores: Scores::new(names, found.labels())? };
+    let stages = terminal.finish();
+    let report = Report {
+        command: "cluster",
+        settings: &settings,
+        dataset: &dataset,
+        graph: found.graph(),
+        clusters: Some(clusters),
+        stages: &stages,
+    };
+    match page {
+        Some(page) => page.publish(Found::Clusters(&found), &report, Vec::new(), "", run, terminal),
+        None => Ok(()),
+    }
+}
+
+/// The command that does the same.
+fn command(data_file: &Path, labels_file: &Path, page_file: &Path, seed: u64) -> String {
+    let words = [
+        OsString::from("cluster"),
         data_file.into(),
+        "--label-column".into(),
+        "label".into(),
+        "--clusters".into(),
+        "2".into(),
+        format!("--stability={STABILITY}").into(),
+        "--seed".into(),
+        seed.to_string().into(),
+        "--output".into(),
+        labels_file.into(),
+        "--report".into(),
+        page_file.into(),
     ];
-    let typed = command_line(words.iter().cloned());
-    let program = [OsString::from("taugraph")];
-    let mut quiet = words;
-    quiet.insert(1, "--quiet".into());
-    let cli = Cli::try_parse_from(program.into_iter().chain(quiet));
-    let Ok(Cli { command: Command::Cluster(mut args) }) = cli else {
-        unreachable!("the command of the demo is a command")
-    };
-    args.shows.command = Some(typed);
-    cluster(&args)
+    command_line(words.into_iter())
 }
 
 fn noisy_spirals(seed: u64) -> Outcome<LabeledPoints> {
@@ -146,20 +208,10 @@ fn noisy_spirals(seed: u64) -> Outcome<LabeledPoints> {
     Ok(add_noise(&clean, NOISE, 1.0, seed)?)
 }
 
-fn attempt(data: &LabeledPoints, preset: Preset, run: &Run<'_>) -> Outcome<Attempt> {
-    let prepared = prepare(data.points.values(), 2, &PreparationParams::default(), run)?;
-    let space = Space::from_points(prepared.points, Metric::Euclidean)?;
-    let robust = robust_graph(&space, &preset.params().check()?, run)?;
-    let clustering = spectral_clustering(&robust.graph, &ClusterParams::exactly(2), run)?;
-    let labels = robust.duplicates.restore(&clustering.labels);
-    let nmi = nmi(&data.labels, &labels)?;
-    Ok(Attempt { robust, clustering, nmi })
-}
-
 /// Every figure, and all of them on one page.
 fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) -> Outcome<Vec<PathBuf>> {
     let map = PlaneMap::new(data.points.values(), 2);
-    let stochastic = &robust.robust.stochastic;
+    let stochastic = &robust.nodes()?.stochastic;
     let input = GraphPanel {
         title: format!("input: {POINTS} points, noise {NOISE}"),
         map: &map,
@@ -201,16 +253,13 @@ fn draw(folder: &Path, data: &LabeledPoints, plain: &Attempt, robust: &Attempt) 
         radius: 1.2,
         marked: Vec::new(),
     };
-    let grouped_by = |name: &str, attempt: &Attempt| {
-        let labels = attempt.robust.duplicates.restore(&attempt.clustering.labels);
-        GraphPanel {
-            title: format!("{name}: NMI {:.2}", attempt.nmi),
-            map: &map,
-            edges: Vec::new(),
-            colors: labels.into_iter().map(class_color).collect(),
-            radius: 2.2,
-            marked: Vec::new(),
-        }
+    let grouped_by = |name: &str, attempt: &Attempt| GraphPanel {
+        title: format!("{name}: NMI {:.2}", attempt.nmi),
+        map: &map,
+        edges: Vec::new(),
+        colors: attempt.found.labels().iter().copied().map(class_color).collect(),
+        radius: 2.2,
+        marked: Vec::new(),
     };
     let (by_plain, by_robust) = (grouped_by("local scaling", plain), grouped_by("robust graph", robust));
     let all: [(&str, &dyn Panel); 8] = [

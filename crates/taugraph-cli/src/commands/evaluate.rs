@@ -1,76 +1,50 @@
-//! `taugraph evaluate`: how well labels spread from one example of each class.
+//! `taugraph evaluate`: how well labels spread from one labeled row of each class.
 
 use serde_json::json;
+use taugraph::RobustGraph;
 use taugraph::labels::Labels;
-use taugraph::propagate::{PropagateParams, Trials, evaluate as try_examples};
+use taugraph::propagate::{Trials, evaluate as try_labeled};
 use taugraph_io::Output;
 
 use super::propagate::{walk_json, walk_text};
-use super::{is_stdout, keeping, new_run, refuse_shared_files, use_threads, with_advice, work_folder};
 use crate::args::EvaluateCommand;
-use crate::dataset::read_dataset;
+use crate::context::Context;
+use crate::dataset::Dataset;
 use crate::failure::{Failure, Outcome};
-use crate::features::Features;
-use crate::pipeline::build_graph;
-use crate::progress::Terminal;
+use crate::outputs::{Holds, Outputs, is_stdout};
 use crate::report::{Report, grouped, is_missing, mean_and_deviation};
-use crate::settings::Settings;
+use crate::settings::{LabelSettings, Settings};
 
 pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let mut settings = Settings::start(&args.run)?;
     settings.apply_input(&args.input)?;
-    settings.apply_graph(&args.graph)?;
-    settings.apply_propagate(&args.propagate)?;
-    let spread = settings.propagate.clone();
-    if spread.labels_file.is_some() || spread.priors.is_some() || spread.sizes.is_some() {
-        let message = "evaluate draws its own examples: leave out --labels-file, --priors and --sizes";
+    args.labels.apply(&mut settings)?;
+    args.rule.apply(&mut settings.params)?;
+    args.params.apply(&mut settings.params)?;
+    if settings.labels != LabelSettings::default() {
+        let message = "evaluate draws its own labeled rows: leave out --labels-file, --priors and --sizes";
         return Err(Failure::Usage(message.into()));
     }
-    refuse_shared_files(&settings.input.file, &[("--json", args.run.json.as_deref())])?;
-    if let Some(path) = &args.run.json {
-        Output::new(path).check()?;
-    }
-    use_threads(&args.run)?;
-    let terminal = Terminal::new(args.run.quiet);
-    let folder = work_folder(&args.resume, &settings)?;
-    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
-    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
-    let run = features.place(run);
-
-    run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input, &features)?;
-    let Some(names) = dataset.labels.clone() else {
-        return Err(Failure::Usage(
-            "the true labels are needed: name their column with --label-column, or give a svmlight file"
-                .into(),
-        ));
-    };
-    if let Some(row) = names.iter().position(|name| is_missing(name)) {
-        let message = format!(
-            "{}, data row {}: the label is missing; evaluate needs all of them",
-            dataset.name,
-            row + 1
-        );
-        return Err(Failure::Input(message));
-    }
-    let (labels, classes) = Labels::from_names(&names);
-    let built = with_advice(build_graph(&mut dataset, &mut settings, &run), &folder)?;
-    let rows: Vec<u32> = (0..built.graph().n_nodes() as u32).collect();
-    let node_of_row = built.of_rows(&rows);
-    let params = PropagateParams {
-        rule: spread.rule,
-        clamping: spread.clamping,
-        solver: spread.solver,
-        ..PropagateParams::default()
-    };
+    let json = args.run.json.as_deref();
+    Outputs::default().with("--json", json, Holds::Other).check(&[&settings.input.file])?;
+    let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
+    let (dataset, input) = context.read()?;
+    let names = true_labels(&dataset)?;
+    let config = context.settings.params.clone();
+    let params = config.propagate.clone();
+    let estimator = RobustGraph::with_config(config).keep_points(false);
+    let graph = context.explained(estimator.fit_with(input, &context.run()), &dataset)?;
+    let (labels, classes) = Labels::from_names(names);
+    let nodes: Vec<u32> = (0..graph.node_graph().n_nodes() as u32).collect();
+    let node_of_row = graph.per_row(&nodes);
     let trials = if args.exact { Trials::AllPairs } else { Trials::Random(args.trials) };
-    let found = try_examples(built.graph(), &node_of_row, &labels, &params, trials, &run)?;
-    let stages = terminal.finish();
+    let found = try_labeled(graph.node_graph(), &node_of_row, &labels, &params, trials, &context.run())?;
+    let stages = context.terminal.finish();
     let report = Report {
         command: "evaluate",
-        settings: &settings,
+        settings: &context.settings,
         dataset: &dataset,
-        built: &built,
+        graph: &graph,
         clusters: None,
         stages: &stages,
     };
@@ -90,13 +64,31 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     Ok(Output::Stdout.write(|out| {
         let n = grouped(found.accuracies.len());
         match trials {
-            Trials::AllPairs => writeln!(out, "all {n} pairs of examples (exact)")?,
+            Trials::AllPairs => writeln!(out, "all {n} pairs of labeled rows (exact)")?,
             Trials::Random(_) => {
-                writeln!(out, "{n} draws of one example for each of {} classes", classes.len())?
+                writeln!(out, "{n} draws of one labeled row for each of {} classes", classes.len())?
             }
         }
         writeln!(out, "accuracy           {}", mean_and_deviation(&found.accuracies, 4))?;
         writeln!(out, "balanced_accuracy  {}", mean_and_deviation(&found.balanced, 4))?;
         writeln!(out, "majority           {:.4}", found.majority)
     })?)
+}
+
+/// The labels of all rows.
+fn true_labels(dataset: &Dataset) -> Outcome<&[String]> {
+    let Some(names) = &dataset.labels else {
+        return Err(Failure::Usage(
+            "the true labels are needed: name their column with --label-column, or give a svmlight file"
+                .into(),
+        ));
+    };
+    match names.iter().position(|name| is_missing(name)) {
+        None => Ok(names),
+        Some(row) => Err(Failure::Input(format!(
+            "{}, data row {}: the label is missing; evaluate needs all of them",
+            dataset.name,
+            row + 1
+        ))),
+    }
 }

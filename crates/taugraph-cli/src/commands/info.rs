@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use taugraph::cluster::{self, ClusterParams};
 use taugraph::error::human_bytes;
 use taugraph::memory;
-use taugraph::points::{Duplicates, Missing, PreparationParams, Standardize, prepare};
+use taugraph::points::{Duplicates, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
 use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, Tensors};
@@ -24,17 +24,18 @@ use crate::settings::Settings;
 const MAX_LISTED: usize = 100;
 
 /// To find rows that are copies only missing cells matter.
-const FOR_COPIES: PreparationParams =
-    PreparationParams { standardize: Standardize::None, missing: Missing::Median, pca: None };
+fn for_copies() -> PreparationParams {
+    PreparationParams::default().with(|params| params.standardize = Standardize::None)
+}
 
 pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
-    settings.apply_graph(&args.graph)?;
+    args.params.apply(&mut settings.params)?;
     let source = Source::new(&settings.input.file);
     let name = source.to_string();
     let run = Run::new(0);
-    let features = Features::of_preparation(&args.input, &settings, &FOR_COPIES, run.memory_limit)?;
+    let features = Features::of_preparation(&args.input, &settings, &for_copies(), run.memory_limit)?;
     let run = features.place(run);
     let (text, value) = if let Some(read) = read_disk_table(&settings.input, &features) {
         let DiskTable { table, values } = read?;
@@ -112,7 +113,7 @@ fn different(texts: &[String]) -> usize {
 
 /// The most that graph and clustering together may need.
 fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value) {
-    let params = &settings.graph;
+    let params = &settings.params.graph;
     let (stage, graph_bytes) = memory_estimate(n, row, params).peak();
     let candidates = match params.candidates {
         taugraph::params::CandidatePairs::All => n * n.saturating_sub(1) / 2,
@@ -130,12 +131,11 @@ fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> (String, Value)
     let text = format!(
         "memory: at most {} with preset {}{}{}\n",
         human_bytes(needed),
-        settings.preset,
+        settings.params.preset.name(),
         on_disk.map_or(String::new(), |bytes| format!(", {} with the features on disk", human_bytes(bytes))),
         available.map_or(String::new(), |bytes| format!(", {} are available", human_bytes(bytes)))
     );
-    let mut value =
-        json!({ "preset": settings.preset, "bytes": needed, "stage": stage, "available": available });
+    let mut value = json!({ "preset": settings.params.preset.name(), "bytes": needed, "stage": stage, "available": available });
     if let Some(bytes) = on_disk {
         value["bytes_with_features_on_disk"] = json!(bytes);
     }
@@ -268,7 +268,7 @@ fn duplicates(table: &Table, values: &[f64], run: &Run<'_>) -> Outcome<Option<us
     if table.n_numbers == 0 {
         return Ok(None);
     }
-    match prepare(values, table.n_numbers, &FOR_COPIES, run) {
+    match prepare(values, table.n_numbers, &for_copies(), run) {
         Ok(prepared) => Ok(Some(Duplicates::of_points(&prepared.points).n_copies())),
         Err(taugraph::error::Error::NoVaryingColumn { .. }) => Ok(Some(table.n_rows - 1)),
         Err(other) => Err(other.into()),

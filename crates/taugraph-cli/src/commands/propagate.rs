@@ -1,264 +1,85 @@
 //! `taugraph propagate`.
 
-use std::collections::HashMap;
-use std::path::Path;
-
 use serde_json::{Value, json};
-use taugraph::labels::Labels;
-use taugraph::links::link_by_degree;
-use taugraph::points::Duplicates;
-use taugraph::progress::Run;
-use taugraph::propagate::{
-    Clamping, LabeledNodes, Priors, PropagateParams, Propagation, RowLabels, WalkInfo, propagate as spread,
-};
-use taugraph::robust::NodeGraph;
-use taugraph_io::{
-    Cells, Contents, Header, NewColumn, Output, ReadOptions, Role, Source, check_table_output, read,
-    write_table,
-};
+use taugraph::propagate::{Propagation, WalkInfo};
+use taugraph::{FittedLabels, GivenLabels, LabelPropagation};
+use taugraph_io::{NewColumn, write_table};
+use taugraph_report::Found;
 
-use super::{
-    check_model_output, is_stdout, keeping, new_run, output, refuse_shared_files, refuse_text_in_npy,
-    refuse_two_on_stdout, use_threads, with_advice, with_ids, work_folder,
-};
+use super::{check_model_input, save_model, with_ids};
 use crate::args::PropagateCommand;
-use crate::dataset::{Dataset, read_dataset};
-use crate::failure::{Failure, Outcome};
-use crate::features::Features;
-use crate::html_report::{self, Classes, Sample, Subject};
-use crate::model_file;
-use crate::pipeline::{Built, build_graph_and_points};
-use crate::progress::Terminal;
-use crate::report::{Report, grouped, is_missing};
+use crate::context::Context;
+use crate::failure::Outcome;
+use crate::given_labels::{given_labels, with_shares};
+use crate::outputs::{Holds, Outputs, output};
+use crate::page::Page;
+use crate::report::{Report, grouped};
 use crate::settings::Settings;
 
 pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let mut settings = Settings::start(&args.run)?;
     settings.apply_input(&args.input)?;
-    settings.apply_graph(&args.graph)?;
-    settings.apply_propagate(&args.propagate)?;
-    check_outputs(args, &settings)?;
-    use_threads(&args.run)?;
-    let terminal = Terminal::new(args.run.quiet);
-    let folder = work_folder(&args.resume, &settings)?;
-    let run = keeping(new_run(settings.seed, &args.run, &terminal), &folder);
-    let features = Features::of_graph(&args.input, &settings, run.memory_limit)?;
-    let run = features.place(run);
-
-    run.stage("read", None)?;
-    let mut dataset = read_dataset(&settings.input, &features)?;
-    let given = Given::new(&settings, &dataset)?;
-    check_model_output(args.save_model.as_deref(), &dataset.body)?;
-    let sample = args.shows.is_asked().then(|| Sample::new(&dataset, settings.seed));
-    let (mut built, points) =
-        with_advice(build_graph_and_points(&mut dataset, &mut settings, &run), &folder)?;
+    args.labels.apply(&mut settings)?;
+    args.rule.apply(&mut settings.params)?;
+    args.params.apply(&mut settings.params)?;
+    let json = args.run.json.as_deref();
+    let outputs = Outputs::default()
+        .with_result("labels", args.output.as_deref(), Holds::Table(Some("labels")), json)
+        .with("--json", json, Holds::Other)
+        .with("--save-model", args.save_model.as_deref(), Holds::Other)
+        .with_report(&args.shows);
+    outputs.check(&[&settings.input.file])?;
+    let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
+    let settings = &context.settings;
+    let (dataset, input) = context.read()?;
+    let given = given_labels(settings, &dataset)?;
+    check_model_input(args.save_model.as_deref(), dataset.kind)?;
+    let page = Page::asked(&args.shows, &dataset, &input, context.settings.params.seed);
+    let mut config = settings.params.clone();
+    config.propagate = with_shares(&config.propagate, &given, settings)?;
     // Models and pictures need the points, nothing else does.
-    let points = points.filter(|_| args.save_model.is_some() || args.shows.is_asked());
-    if let (Built::Given(graph), true) = (&built, settings.propagate.link) {
-        built = Built::Given(link_by_degree(graph).0);
-    }
-    let duplicates = built.duplicates();
-    let (examples, n_conflicts) = LabeledNodes::of_rows(&given.of_rows, given.classes.len(), &duplicates)?;
-    let params = given.params(&settings)?;
-    let found = spread(built.graph(), &examples, &params, &run)?;
-    run.stage("write", None)?;
-
-    let rows = Rows::new(&given, &duplicates, &found, params.clamping);
-    let id_name = settings.input.id_column.as_deref();
-    let json_on_stdout = is_stdout(args.run.json.as_deref());
-    if !json_on_stdout || args.output.is_some() {
-        let table = with_ids(&dataset, id_name, rows.columns(&given.classes));
+    let keeps_points = args.save_model.is_some() || page.is_some();
+    let estimator = LabelPropagation::with_config(config).keep_points(keeps_points);
+    let found = context.explained(estimator.fit_with(input, &given, &context.run()), &dataset)?;
+    context.run().stage("write", None)?;
+    let rows = Rows::new(&given, &found);
+    if outputs.has_result() {
+        let table = with_ids(&dataset, settings.input.id_column.as_deref(), rows.columns(given.classes()));
         write_table(&table, &output(args.output.as_deref()))?;
     }
-    if let (Some(path), Some(robust), Some(points)) = (&args.save_model, built.robust(), &points) {
-        let model = model_file::model_of(robust, points, &settings)?.with_classes(&found)?;
-        let output = Output::new(path);
-        model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
+    if let Some(path) = &args.save_model {
+        save_model(found.model()?, "propagate", settings, &dataset, given.classes(), path)?;
     }
-    let stages = terminal.finish();
+    let stages = context.terminal.finish();
     let report = Report {
         command: "propagate",
-        settings: &settings,
+        settings,
         dataset: &dataset,
-        built: &built,
+        graph: found.graph(),
         clusters: None,
         stages: &stages,
     };
-    let section = rows.json(&given.classes, &found, n_conflicts);
-    let text = rows.text(&given.classes, &found, n_conflicts);
-    report.publish(Some(("propagation", section)), &text, &args.run)?;
-    let Some(sample) = sample else { return Ok(()) };
-    let relabel = |graph: &NodeGraph, run: &Run<'_>| {
-        let duplicates = &graph.duplicates;
-        let (examples, _) = LabeledNodes::of_rows(&given.of_rows, given.classes.len(), duplicates)?;
-        let found = spread(&graph.graph, &examples, &params, run)?;
-        Ok(found.of_rows(&given.of_rows, duplicates, params.clamping).labels)
-    };
-    let classes = Classes {
-        names: &given.classes,
-        of_rows: &rows.labels,
-        given: &given.of_rows,
-        margins: &rows.margins,
-        notes: rows.notes(&found, n_conflicts),
-        text,
-    };
-    let subject = Subject {
-        report: &report,
-        sample,
-        points: points.as_ref(),
-        labels: Some((&rows.labels, &relabel)),
-        classes: Some(classes),
-    };
-    html_report::publish(&subject, &args.shows, &run, &terminal)
-}
-
-fn check_outputs(args: &PropagateCommand, settings: &Settings) -> Outcome<()> {
-    let json_on_stdout = is_stdout(args.run.json.as_deref());
-    refuse_two_on_stdout(&[
-        ("labels", is_stdout(args.output.as_deref()) || (args.output.is_none() && !json_on_stdout)),
-        ("--json", json_on_stdout),
-        ("--save-model", is_stdout(args.save_model.as_deref())),
-        ("--report", is_stdout(args.shows.report.as_deref())),
-    ])?;
-    refuse_shared_files(
-        &settings.input.file,
-        &[
-            ("--output", args.output.as_deref()),
-            ("--json", args.run.json.as_deref()),
-            ("--save-model", args.save_model.as_deref()),
-            ("--report", args.shows.report.as_deref()),
-        ],
+    let (spread, n_conflicts) = (found.propagation(), found.n_conflicts());
+    let text = rows.text(given.classes(), spread, n_conflicts);
+    report.publish(
+        Some(("propagation", rows.json(given.classes(), spread, n_conflicts))),
+        &text,
+        &args.run,
     )?;
-    html_report::check(&args.shows)?;
-    if let Some(path) = &args.output {
-        check_table_output(&Output::new(path))?;
-        refuse_text_in_npy(path, Some("labels"))?;
+    match page {
+        Some(page) => {
+            let notes = rows.notes(spread, n_conflicts);
+            page.publish(
+                Found::Labels(&found, &given),
+                &report,
+                notes,
+                &text,
+                &context.run(),
+                &context.terminal,
+            )
+        }
+        None => Ok(()),
     }
-    if let Some(path) = &args.run.json {
-        Output::new(path).check()?;
-    }
-    Ok(())
-}
-
-/// The labels that are known.
-struct Given {
-    /// Class of each row that has one.
-    of_rows: Vec<Option<u32>>,
-    /// Names of the classes.
-    classes: Vec<String>,
-}
-
-impl Given {
-    fn new(settings: &Settings, dataset: &Dataset) -> Outcome<Self> {
-        let names: Vec<Option<String>> = match (&settings.propagate.labels_file, &dataset.labels) {
-            (Some(path), _) => labels_of_file(path, settings, dataset)?,
-            (None, Some(column)) => {
-                column.iter().map(|label| (!is_missing(label)).then(|| label.clone())).collect()
-            }
-            (None, None) => {
-                let message =
-                    "no labels were given: name their column with --labels, or a file with --labels-file";
-                return Err(Failure::Usage(message.into()));
-            }
-        };
-        let known: Vec<String> = names.iter().flatten().cloned().collect();
-        let (labels, classes) = Labels::from_names(&known);
-        if classes.len() < 2 {
-            let found = classes.first().map_or("none".into(), |class| format!("'{class}' only"));
-            let message = format!("{}: at least two classes need examples; there is {found}", dataset.name);
-            return Err(Failure::Input(message));
-        }
-        if known.len() == names.len() {
-            let message = format!(
-                "{}: every row has a label already; leave some empty (nan in svmlight)",
-                dataset.name
-            );
-            return Err(Failure::Input(message));
-        }
-        let mut ids = labels.iter().copied();
-        let of_rows = names.iter().map(|name| name.as_ref().and_then(|_| ids.next())).collect();
-        Ok(Self { of_rows, classes })
-    }
-
-    /// The parameters, with priors and sizes in the order of the classes.
-    fn params(&self, settings: &Settings) -> Outcome<PropagateParams> {
-        let spread = &settings.propagate;
-        let in_order = |shares: &[(String, f64)], flag: &str| {
-            let unknown = shares.iter().find(|(name, _)| !self.classes.contains(name));
-            if let Some((name, _)) = unknown {
-                return Err(Failure::Usage(format!("{flag}: class '{name}' has no example")));
-            }
-            let of = |class: &String| {
-                let share = shares.iter().find(|(name, _)| name == class).map(|(_, share)| *share);
-                share.ok_or_else(|| Failure::Usage(format!("{flag}: class '{class}' is missing")))
-            };
-            self.classes.iter().map(of).collect::<Outcome<Vec<f64>>>()
-        };
-        Ok(PropagateParams {
-            rule: spread.rule,
-            clamping: spread.clamping,
-            priors: match &spread.priors {
-                None => Priors::Uniform,
-                Some(shares) => Priors::Given(in_order(shares, "--priors")?),
-            },
-            sizes: spread.sizes.as_ref().map(|shares| in_order(shares, "--sizes")).transpose()?,
-            solver: spread.solver,
-        })
-    }
-}
-
-/// A file with a column `label`, and `row` or the column that names the rows.
-fn labels_of_file(path: &Path, settings: &Settings, dataset: &Dataset) -> Outcome<Vec<Option<String>>> {
-    let name = path.display();
-    let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
-    let Contents::Table(table) = read(&Source::new(path), &options)? else {
-        return Err(Failure::Input(format!("{name} is a sparse matrix, not a table of labels")));
-    };
-    let column = |wanted: &str| {
-        table.columns.iter().find(|column| column.name == wanted).and_then(|column| match &column.cells {
-            Cells::Texts(texts) => Some(texts),
-            _ => None,
-        })
-    };
-    let labels = column("label").ok_or_else(|| Failure::Input(format!("{name} has no column 'label'")))?;
-    let by_id = settings.input.id_column.as_ref().and_then(|id| column(id).zip(dataset.ids.as_ref()));
-    let rows: Vec<usize> = match (by_id, column("row")) {
-        (Some((ids, known)), _) => {
-            let mut places: HashMap<&str, usize> = HashMap::new();
-            for (row, id) in known.iter().enumerate() {
-                if places.insert(id, row).is_some() {
-                    return Err(Failure::Input(format!("{}: two rows are called '{id}'", dataset.name)));
-                }
-            }
-            let place = |id: &String| {
-                let unknown = || Failure::Input(format!("{name}: {} has no row '{id}'", dataset.name));
-                places.get(id.as_str()).copied().ok_or_else(unknown)
-            };
-            ids.iter().map(place).collect::<Outcome<_>>()?
-        }
-        (None, Some(rows)) => {
-            let place = |text: &String| match text.parse::<usize>() {
-                Ok(row) if (1..=dataset.n_rows).contains(&row) => Ok(row - 1),
-                _ => {
-                    Err(Failure::Input(format!("{name}: '{text}' is not a row from 1 to {}", dataset.n_rows)))
-                }
-            };
-            rows.iter().map(place).collect::<Outcome<_>>()?
-        }
-        (None, None) => {
-            let message = format!("{name} needs a column 'row' (counted from 1), or the one of --id-column");
-            return Err(Failure::Input(message));
-        }
-    };
-    let mut given = vec![None; dataset.n_rows];
-    for (row, label) in rows.into_iter().zip(labels).filter(|(_, label)| !is_missing(label)) {
-        if given[row].as_ref().is_some_and(|before| before != label) {
-            return Err(Failure::Input(format!("{name}: row {} has two labels", row + 1)));
-        }
-        given[row] = Some(label.clone());
-    }
-    Ok(given)
 }
 
 /// What every row got.
@@ -270,11 +91,10 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(given: &Given, duplicates: &Duplicates, found: &Propagation, clamping: Clamping) -> Self {
-        let RowLabels { labels, margins, probabilities } =
-            found.of_rows(&given.of_rows, duplicates, clamping);
-        let width = given.classes.len();
-        let of_class = |class: usize| probabilities.iter().skip(class).step_by(width).copied().collect();
+    fn new(given: &GivenLabels, found: &FittedLabels) -> Self {
+        let width = given.classes().len();
+        let of_class =
+            |class: usize| found.probabilities().iter().skip(class).step_by(width).copied().collect();
         let probabilities = (0..width).map(of_class).collect();
         let flag = |(found, given): (&Option<u32>, &Option<u32>)| match (found, given) {
             (found, Some(_)) if found == given => "given",
@@ -282,8 +102,8 @@ impl Rows {
             (Some(_), None) => "",
             (None, None) => "unreached",
         };
-        let flags = labels.iter().zip(&given.of_rows).map(flag).collect();
-        Self { labels, margins, probabilities, flags }
+        let flags = found.labels().iter().zip(given.of_rows()).map(flag).collect();
+        Self { labels: found.labels().to_vec(), margins: found.margins().to_vec(), probabilities, flags }
     }
 
     fn columns(&self, classes: &[String]) -> Vec<NewColumn> {
@@ -320,7 +140,7 @@ impl Rows {
         let counts = self.counts(classes.len());
         json!({
             "classes": classes.iter().zip(&counts).map(|(class, (given, all))| json!({
-                "name": class, "examples": given, "rows": all,
+                "name": class, "labeled": given, "rows": all,
             })).collect::<Vec<_>>(),
             "iterations": found.info.iterations,
             "residual": found.info.residual,
@@ -363,9 +183,9 @@ impl Rows {
         let notes = [
             (
                 self.count("unreached"),
-                "rows are reached by no label and got none; --link joins the components of a graph",
+                "rows are reached by no label and got none; --set propagate.link=yes joins the components of a given graph",
             ),
-            (self.count("corrected"), "examples were outvoted by their neighbors"),
+            (self.count("corrected"), "labeled rows were outvoted by their neighbors"),
             (found.n_weak_edges, "edges weigh less than 1e-10 of the heaviest and were left out"),
             (n_conflicts, "groups of equal rows have different labels: the most frequent one counts"),
         ];

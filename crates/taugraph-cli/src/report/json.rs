@@ -1,10 +1,9 @@
 //! A run as JSON.
 
 use serde_json::{Value, json};
+use taugraph::fit::RobustPart;
 
 use super::Report;
-use crate::features::prepared_row;
-use crate::pipeline::Robust;
 use crate::progress::peak_memory;
 
 /// The program itself, before it has read anything; measured as 5 MB.
@@ -13,7 +12,7 @@ const PROGRAM_BYTES: u64 = 5 << 20;
 impl Report<'_> {
     /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
     pub fn json(&self) -> Value {
-        let graph = self.built.graph();
+        let graph = self.graph.node_graph();
         let mut all = json!({
             "taugraph": env!("CARGO_PKG_VERSION"),
             "command": self.command,
@@ -35,11 +34,11 @@ impl Report<'_> {
             all["input"]["columns"] = json!(size.n_columns);
             all["input"]["entries"] = json!(size.n_entries);
         }
-        if let Some(robust) = self.built.robust() {
+        if let Some(robust) = self.graph.robust() {
             self.add_robust(robust, &mut all);
         }
         if let Some(clusters) = &self.clusters {
-            let clustering = clusters.clustering;
+            let clustering = clusters.found.clustering();
             let found = clustering.embedding.as_ref();
             all["clusters"] = json!({
                 "count": clustering.n_clusters(),
@@ -51,12 +50,12 @@ impl Report<'_> {
                 "components": clustering.n_components,
                 "links": clustering.links.len(),
             });
-            all["labels"] = json!(clusters.labels);
-            if let Some(stability) = clusters.stability {
+            all["labels"] = json!(clusters.found.labels());
+            if let Some(stability) = clusters.found.stability_of_nodes() {
                 all["stability"] = json!({
                     "overall": stability.overall,
                     "draws": stability.of_draws,
-                    "rows": self.built.of_rows(&stability.of_nodes),
+                    "rows": clusters.found.stability(),
                 });
             }
             if let Some(scores) = &clusters.scores {
@@ -66,15 +65,15 @@ impl Report<'_> {
         all
     }
 
-    fn add_robust(&self, robust: &Robust, all: &mut Value) {
-        let graph = &robust.graph;
+    fn add_robust(&self, robust: &RobustPart, all: &mut Value) {
+        let graph = &robust.nodes;
         if let Some(prepared) = &robust.preparation {
             all["input"]["preparation"] = json!({
                 "constant": prepared.constant,
                 "empty": prepared.empty,
                 "imputed_cells": prepared.n_imputed,
                 "pca_share": prepared.pca_share,
-                "columns": prepared.kept.iter().map(|column| json!({
+                "columns": prepared.used.iter().map(|column| json!({
                     "name": self.dataset.features[column.column],
                     "missing": column.n_missing,
                     "fill": column.fill,
@@ -83,13 +82,11 @@ impl Report<'_> {
                 })).collect::<Vec<_>>(),
             });
         }
-        if robust.preparation.is_some() {
-            let n = self.dataset.n_rows;
-            let row = prepared_row(self.dataset.features.len(), self.settings, self.dataset.is_on_disk);
-            let (graph, cluster) = (&self.settings.graph, &self.settings.cluster);
+        if let (Some(_), Some(row)) = (&robust.preparation, self.graph.row_size()) {
+            let (n, params) = (self.dataset.n_rows, &self.settings.params);
             let estimate = match self.clusters {
-                Some(_) => taugraph::cluster::whole_run_estimate(n, row, graph, cluster),
-                None => taugraph::robust::memory_estimate(n, row, graph),
+                Some(_) => taugraph::cluster::whole_run_estimate(n, row, &params.graph, &params.cluster),
+                None => taugraph::robust::memory_estimate(n, row, &params.graph),
             };
             all["memory"]["estimated_bytes"] = json!(PROGRAM_BYTES + estimate.peak().1);
             all["memory"]["max_bytes"] = json!(PROGRAM_BYTES + estimate.most());

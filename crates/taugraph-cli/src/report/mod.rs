@@ -10,13 +10,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
-use taugraph::cluster::{Clustering, Stability};
+use taugraph::{FittedClusters, FittedGraph};
 use taugraph_io::Output;
 
 use crate::args::RunArgs;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
-use crate::pipeline::Built;
 use crate::progress::StageCost;
 use crate::settings::Settings;
 
@@ -28,7 +27,7 @@ pub struct Report<'a> {
     pub command: &'a str,
     pub settings: &'a Settings,
     pub dataset: &'a Dataset,
-    pub built: &'a Built,
+    pub graph: &'a FittedGraph,
     pub clusters: Option<Clusters<'a>>,
     /// What each stage took.
     pub stages: &'a [StageCost],
@@ -36,10 +35,7 @@ pub struct Report<'a> {
 
 /// The clustering, if there is one.
 pub struct Clusters<'a> {
-    pub clustering: &'a Clustering,
-    pub stability: Option<&'a Stability>,
-    /// Label of each row.
-    pub labels: &'a [u32],
+    pub found: &'a FittedClusters,
     pub scores: Option<Scores>,
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use taugraph::cluster::ClusterCount;
-
 use super::{Clusters, Report, grouped, sparkline};
 use crate::progress::total_seconds;
 
@@ -25,7 +23,7 @@ impl Report<'_> {
                 grouped(dataset.n_rows),
                 grouped(size.n_columns),
                 grouped(size.n_entries),
-                self.settings.metric().name()
+                self.settings.params.metric_for(true).name()
             )?,
             (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
             (d, None) => {
@@ -34,19 +32,24 @@ impl Report<'_> {
                 writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
             }
         }
-        let graph = self.built.graph();
+        let graph = self.graph.node_graph();
         write!(text, "graph     {} nodes, {} edges", grouped(graph.n_nodes()), grouped(graph.n_edges()))?;
-        match self.built.robust() {
+        match self.graph.robust() {
             None => writeln!(text, " (given)")?,
             Some(robust) => {
-                let components = robust.graph.components.len();
+                let components = robust.nodes.components.len();
                 let noun = if components == 1 { "component" } else { "components" };
-                write!(text, ", {} {noun}, preset {}", grouped(components), self.settings.preset)?;
-                let copies = robust.graph.duplicates.n_copies();
+                write!(
+                    text,
+                    ", {} {noun}, preset {}",
+                    grouped(components),
+                    self.settings.params.preset.name()
+                )?;
+                let copies = robust.nodes.duplicates.n_copies();
                 if copies > 0 {
                     write!(text, ", {} duplicate rows share a node", grouped(copies))?;
                 }
-                let decay = robust.graph.stochastic.decay();
+                let decay = robust.nodes.stochastic.decay();
                 let counts: Vec<usize> = decay.iter().map(|(_, count)| *count).collect();
                 if let ([first, ..], [.., last]) = (decay, decay) {
                     writeln!(
@@ -59,12 +62,12 @@ impl Report<'_> {
                         last.0
                     )?;
                 }
-                if robust.graph.search.sample > 0 {
+                if robust.nodes.search.sample > 0 {
                     writeln!(
                         text,
                         "search    {:.1} % of the true neighbors found, measured on {} points",
-                        100.0 * robust.graph.search.recall,
-                        robust.graph.search.sample
+                        100.0 * robust.nodes.search.recall,
+                        robust.nodes.search.sample
                     )?;
                 }
                 if let Some(share) = robust.preparation.as_ref().and_then(|prepared| prepared.pca_share) {
@@ -83,27 +86,26 @@ impl Report<'_> {
     }
 
     fn write_clusters(&self, clusters: &Clusters<'_>, text: &mut String) -> std::fmt::Result {
-        let clustering = clusters.clustering;
-        let k = clustering.n_clusters();
-        let how = match self.settings.cluster.clusters {
-            ClusterCount::Exactly(_) => String::new(),
-            ClusterCount::Automatic { .. } => {
-                let gap = clustering.eigengap.gaps().get(k.saturating_sub(1)).copied().unwrap_or(0.0);
+        let found = clusters.found;
+        let k = found.n_clusters();
+        let how = match self.settings.params.cluster.n_clusters {
+            Some(_) => String::new(),
+            None => {
+                let gap = found.eigengap().gaps().get(k.saturating_sub(1)).copied().unwrap_or(0.0);
                 format!(", found by the eigengap ({gap:.2} of 1)")
             }
         };
         writeln!(text, "clusters  {k}{how}")?;
         let mut sizes = vec![0usize; k];
-        clusters.labels.iter().for_each(|&label| sizes[label as usize] += 1);
+        found.labels().iter().for_each(|&label| sizes[label as usize] += 1);
         let most = 12;
         let shown: Vec<String> = sizes.iter().take(most).map(|&size| grouped(size)).collect();
         let rest = if k > most { format!(" and {} more", k - most) } else { String::new() };
         writeln!(text, "sizes     {}{rest}", shown.join(", "))?;
-        if let Some(stability) = clusters.stability {
+        if let (Some(stability), Some(of_rows)) = (found.stability_of_nodes(), found.stability()) {
             let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
-            let of_rows = self.built.of_rows(&stability.of_nodes);
             let mut sums = vec![0.0; k];
-            clusters.labels.iter().zip(&of_rows).for_each(|(&label, share)| sums[label as usize] += share);
+            found.labels().iter().zip(&of_rows).for_each(|(&label, share)| sums[label as usize] += share);
             let means =
                 sums.iter().zip(&sizes).map(|(sum, &size)| format!("{:.2}", sum / size.max(1) as f64));
             writeln!(

@@ -41,7 +41,7 @@ impl GraphMethod {
         };
         match self {
             GraphMethod::Preset(preset, k) => {
-                robust(GraphParams { first_scale: FirstScale::KthNeighbor(k), ..preset.params() })
+                robust(preset.params().with(|params| params.first_scale = FirstScale::KthNeighbor { k }))
             }
             GraphMethod::PathBased => {
                 let made = path_based_graph(&space, &PathBasedParams::default(), run)?;
@@ -53,7 +53,7 @@ impl GraphMethod {
             }
             GraphMethod::LinkedNeighbors => {
                 let ten = CandidatePairs::Neighbors { k: 10, symmetrize: Symmetrize::Union };
-                robust(GraphParams { candidates: ten, ..Preset::ConstantControl.params() })
+                robust(Preset::ConstantControl.params().with(|params| params.candidates = ten))
             }
         }
     }

@@ -28,8 +28,11 @@ pub(super) fn cluster_separately(
     }
     let members = components.nodes();
     let graphs = graph.split(components);
-    let rows =
-        if params.row_normalization == RowNormalization::UnitLength { RowNormalization::Plain } else { params.row_normalization };
+    let rows = if params.row_normalization == RowNormalization::UnitLength {
+        RowNormalization::Plain
+    } else {
+        params.row_normalization
+    };
     // A component can get at most what is left when every other component has one; where the gaps decide, one more shows them.
     let further = match params.count() {
         ClusterCount::Exactly(_) => 1,

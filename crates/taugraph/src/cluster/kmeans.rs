@@ -4,10 +4,10 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::{ParameterTree, parameters};
 use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
 use crate::labels::Labels;
+use crate::parameter::{ParameterTree, parameters};
 use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};

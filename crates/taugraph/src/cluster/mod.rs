@@ -9,12 +9,12 @@ pub use eigengap::Eigengap;
 pub use kmeans::{KMeans, KMeansParams, kmeans};
 pub use stability::{Stability, stability};
 
-use crate::parameter::{ParameterTree, choices, parameters};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::parameter::{ParameterTree, choices, parameters};
 use crate::params::GraphParams;
 use crate::progress::Run;
 use crate::robust::{self, RowSize};
@@ -160,8 +160,11 @@ fn whole(
         return Err(Error::FewerClustersThanComponents { clusters, components: n_components });
     }
     // Rows are brought to their length only after the number of columns is known.
-    let rows =
-        if params.row_normalization == RowNormalization::UnitLength { RowNormalization::Plain } else { params.row_normalization };
+    let rows = if params.row_normalization == RowNormalization::UnitLength {
+        RowNormalization::Plain
+    } else {
+        params.row_normalization
+    };
     let all = run.checkpointed(
         "embedding",
         |kept: &Embedding| (kept.coordinates.len(), kept.n_columns) == (n * n_pairs, n_pairs),

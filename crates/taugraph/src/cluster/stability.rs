@@ -42,8 +42,7 @@ pub fn stability(
     let edges = robust.stochastic.edges();
     let affinity = local_affinity(graph_params.affinity, &robust.scales, edges, &robust.distances);
     let draws = Realizations::new(&robust.stochastic, run.seed, Stage::Stability);
-    let exactly =
-        ClusterParams { n_clusters: Some(clustering.n_clusters()), ..*cluster_params };
+    let exactly = ClusterParams { n_clusters: Some(clustering.n_clusters()), ..*cluster_params };
     let links: Vec<(u32, u32, f64)> = robust.links.iter().map(|link| (link.i, link.j, link.weight)).collect();
     let mut of_draws = Vec::with_capacity(n_draws);
     let mut agreements = vec![0u32; clustering.labels.len()];

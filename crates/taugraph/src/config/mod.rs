@@ -127,6 +127,18 @@ impl DerefMut for Config {
     }
 }
 
+impl serde::Serialize for Config {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Config {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_json(&Value::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 impl From<Preset> for Config {
     fn from(preset: Preset) -> Self {
         let parameters = Parameters { preset, graph: preset.params(), ..Parameters::default() };
@@ -173,7 +185,9 @@ impl Config {
                 if let Some(preset) = map.get("preset") {
                     self.put("preset", preset)?;
                 }
-                map.iter().filter(|(name, _)| *name != "preset").try_for_each(|(name, value)| self.put(name, value))
+                map.iter()
+                    .filter(|(name, _)| *name != "preset")
+                    .try_for_each(|(name, value)| self.put(name, value))
             }
             ([], other) => Err(refused("params", other, "must be parameters by their paths".into())),
             (["preset"], value) => {
@@ -228,7 +242,8 @@ impl Config {
         config.set_all(json)?;
         let usual = Self::from(config.preset).to_json();
         let differs = |path: &String| {
-            let of = |json: &Value| path.split('.').try_fold(json.clone(), |value, name| value.get(name).cloned());
+            let of =
+                |json: &Value| path.split('.').try_fold(json.clone(), |value, name| value.get(name).cloned());
             of(&usual) != of(&config.to_json())
         };
         config.given = config.given.iter().filter(|path| differs(path)).cloned().collect();
@@ -280,7 +295,8 @@ mod tests {
             let (choice, name) = condition.split_once(" = ").unwrap();
             let mut config = Config::default();
             // A choice within a choice needs both.
-            let outer = all.iter().find(|other| other.path == choice).and_then(|other| other.only_with.as_ref());
+            let outer =
+                all.iter().find(|other| other.path == choice).and_then(|other| other.only_with.as_ref());
             if let Some((path, name)) = outer.and_then(|outer| outer.split_once(" = ")) {
                 config.set(path, name).unwrap();
             }
@@ -301,7 +317,8 @@ mod tests {
             config.set("metric", "cosine").unwrap();
             assert_eq!(Config::from_json(&config.to_json()).unwrap(), config);
         }
-        let by_paths = json!({"graph.threshold": 0.5, "preset": "paper", "graph": {"estimator": {"hidden": [8]}}});
+        let by_paths =
+            json!({"graph.threshold": 0.5, "preset": "paper", "graph": {"estimator": {"hidden": [8]}}});
         let config = Config::from_json(&by_paths).unwrap();
         assert_eq!((config.preset, config.graph.threshold), (Preset::Paper, 0.5));
         assert_eq!(config.get("graph.estimator.hidden"), Some(json!([8])));
@@ -337,7 +354,9 @@ mod tests {
             "graph.estimator.floor has no effect here: graph.estimator is neighborhood, and it belongs to community"
         );
         assert!(error("graph.estimator=magic").contains("must be neighborhood, auto-encoder"));
-        assert!(error("graph.pool=3").contains("graph.pool is not a parameter; graph has search, candidates"));
+        assert!(
+            error("graph.pool=3").contains("graph.pool is not a parameter; graph has search, candidates")
+        );
         assert!(error("graph.threshold.x=3").contains("graph.threshold.x is not a parameter"));
         assert!(error("threshold").contains("a path and a value are needed"));
         assert!(error("graph=3").contains("is a group"));

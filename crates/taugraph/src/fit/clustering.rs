@@ -62,7 +62,9 @@ impl SpectralClustering {
     pub fn fit_graph(&self, graph: FittedGraph, run: &Run<'_>) -> Result<FittedClusters> {
         let params = self.plan.config.cluster;
         if params.stability > 0 && graph.robust().is_none() {
-            return Err(Error::NeedsPoints { stage: "stability, which draws from the probabilities of edges," });
+            return Err(Error::NeedsPoints {
+                stage: "stability, which draws from the probabilities of edges,",
+            });
         }
         let clustering = spectral_clustering(graph.node_graph(), &params, run)?;
         let stable = match graph.robust() {

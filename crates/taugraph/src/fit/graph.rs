@@ -195,7 +195,8 @@ impl FittedGraph {
         }
         let nodes = &part.nodes;
         if nodes.stochastic.has_flat_decay() {
-            let is_trained = matches!(part.params.estimator, Estimator::AutoEncoder(_) | Estimator::Factorization(_));
+            let is_trained =
+                matches!(part.params.estimator, Estimator::AutoEncoder(_) | Estimator::Factorization(_));
             warnings.push(Warning::FlatDecay { is_trained });
         }
         let unfinished = nodes.training.iter().filter(|training| training.stop == StopReason::IterationLimit);

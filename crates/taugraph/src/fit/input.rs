@@ -152,7 +152,9 @@ impl Input<'_> {
     /// What a row takes after its preparation, of points.
     pub fn row_size(&self, config: &Config) -> Option<RowSize> {
         match self {
-            Input::Points(table) => Some(RowSize::prepared(table.n_columns(), config, table.is_out_of_core())),
+            Input::Points(table) => {
+                Some(RowSize::prepared(table.n_columns(), config, table.is_out_of_core()))
+            }
             Input::Sparse(points) => Some(RowSize::of_sparse(points)),
             Input::Distances(_) | Input::Neighbors(_) | Input::Graph(_) => None,
         }

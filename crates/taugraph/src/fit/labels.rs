@@ -93,7 +93,8 @@ impl LabelPropagation {
         let (nodes, n_conflicts, propagation, rows);
         {
             let duplicates = graph.duplicates();
-            (nodes, n_conflicts) = LabeledNodes::of_rows(given.of_rows(), given.classes().len(), &duplicates)?;
+            (nodes, n_conflicts) =
+                LabeledNodes::of_rows(given.of_rows(), given.classes().len(), &duplicates)?;
             propagation = propagate(graph.node_graph(), &nodes, params, run)?;
             rows = propagation.of_rows(given.of_rows(), &duplicates, params.clamping);
         }

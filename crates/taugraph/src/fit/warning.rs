@@ -61,7 +61,8 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::FewPoints { n_known, shrunk } => {
-                let each = shrunk.iter().map(|one| format!("{} is {} instead of {}", one.path, one.used, one.usual));
+                let each =
+                    shrunk.iter().map(|one| format!("{} is {} instead of {}", one.path, one.used, one.usual));
                 write!(f, "few points ({n_known}): {}", each.collect::<Vec<_>>().join(", "))
             }
             Warning::ConstantColumns(names) => write!(f, "left out, because constant: {}", some_of(names)),

@@ -6,9 +6,9 @@ pub use components::Components;
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::edges::Edges;
 use crate::error::{Error, Result};
+use crate::parameter::choices;
 use crate::points::check_count;
 
 choices! {

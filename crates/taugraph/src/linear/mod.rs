@@ -13,9 +13,9 @@ pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use multigrid::{FINEST, LANES, Multigrid};
 
-use crate::parameter::parameters;
 use crate::error::Result;
 use crate::graph::Components;
+use crate::parameter::parameters;
 use crate::progress::Run;
 
 parameters! {

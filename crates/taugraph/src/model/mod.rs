@@ -253,7 +253,9 @@ impl Model {
 fn without_given_scales(params: &CheckedGraphParams) -> Result<CheckedGraphParams> {
     let params = GraphParams::clone(params);
     match params.first_scale {
-        FirstScale::Given { .. } => GraphParams { first_scale: FirstScale::Given { values: Vec::new() }, ..params },
+        FirstScale::Given { .. } => {
+            GraphParams { first_scale: FirstScale::Given { values: Vec::new() }, ..params }
+        }
         _ => params,
     }
     .check()

@@ -31,10 +31,10 @@ use panels::Panels;
 use reordered::Reordered;
 use tiles::Queries;
 
-use crate::parameter::ParameterTree;
 use crate::distance::{DistanceMatrix, Metric, squared_euclidean, squared_to_each};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
+use crate::parameter::ParameterTree;
 use crate::points::{Duplicates, Points, SparsePoints, check_count};
 use crate::progress::Run;
 use std::borrow::Cow;

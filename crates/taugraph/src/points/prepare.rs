@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::{choices, parameters};
 use super::pca::{PcaModel, principal_components};
 use super::{Points, PreparationRule, check_shape};
 use crate::error::{Error, Result};
 use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
+use crate::parameter::{choices, parameters};
 use crate::progress::Run;
 
 /// Columns looked at together: a table on disk is read once for each lot.

@@ -215,7 +215,11 @@ pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Resul
     if let Some(components) = params.pca {
         let rule =
             "principal components need centered columns, which are not sparse any more; leave them out";
-        return Err(Error::Parameter { name: "pca".into(), value: components.to_string(), rule: rule.into() });
+        return Err(Error::Parameter {
+            name: "pca".into(),
+            value: components.to_string(),
+            rule: rule.into(),
+        });
     }
     let keeps_zeros = matches!(params.standardize, Standardize::None | Standardize::MaxAbs);
     let rule = "centring would fill in the zeros of sparse points; use none or max-abs";

@@ -163,7 +163,11 @@ fn random_choices(
 fn all_pairs(rows_of_class: &[Vec<u32>], node_of_row: &[u32]) -> Result<Vec<Vec<u32>>> {
     let [first, second] = rows_of_class else {
         let rule = "are tried for two classes only; use random trials";
-        return Err(Error::Parameter { name: "all pairs".into(), value: rows_of_class.len().to_string(), rule: rule.into() });
+        return Err(Error::Parameter {
+            name: "all pairs".into(),
+            value: rows_of_class.len().to_string(),
+            rule: rule.into(),
+        });
     };
     let pairs = first.iter().flat_map(|&a| second.iter().map(move |&b| vec![a, b]));
     Ok(pairs.filter(|rows| are_distinct(rows, node_of_row)).collect())

@@ -19,11 +19,11 @@ pub use walk::{WalkInfo, WalkTable};
 
 use std::borrow::Cow;
 
-use crate::parameter::{ParameterTree, choices, parameters};
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
 use crate::linear::Hierarchy;
 use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::parameter::{ParameterTree, choices, parameters};
 use crate::progress::Run;
 use decide::{Scale, probabilities, to_sizes};
 use rules::{Problem, Scores};

@@ -9,7 +9,6 @@
 //! sampled non-edges ([`sampled_rows`](super::sampled_rows)) it is linear in the edges, too. The reconstruction of an edge is the
 //! mean of Ŵ_ij and Ŵ_ji.
 
-use crate::parameter::{choices, parameters};
 use super::activation::Activation;
 use super::loss::Loss;
 use super::matrix::{AffinityMatrix, transposed};
@@ -21,6 +20,7 @@ use super::whole_rows::{FULL_BATCH, RowTraining, Setting, WholeRows};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
 use crate::affinity::Similarities;
 use crate::error::{Error, Result};
+use crate::parameter::{choices, parameters};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 

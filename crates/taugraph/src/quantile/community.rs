@@ -6,12 +6,12 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::parameters;
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
+use crate::parameter::parameters;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 

@@ -10,7 +10,6 @@
 
 use faer::{Accum, MatRef};
 
-use crate::parameter::parameters;
 use super::low_rank::{LowRank, relative_change};
 use super::majorizer::{BLOCK, Huber, Observed, SampledPairs};
 use super::matrix::{AffinityMatrix, transposed};
@@ -21,6 +20,7 @@ use super::{
 use crate::affinity::Similarities;
 use crate::dense::{columns_of, columns_of_mut, multiply, orthonormalize};
 use crate::error::Result;
+use crate::parameter::parameters;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 

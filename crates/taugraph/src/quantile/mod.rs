@@ -44,9 +44,9 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::parameter::{About, Leaf, Parameter, ParameterTree, choices, join, refused, unknown};
 use crate::affinity::Similarities;
 use crate::error::{Error, Result};
+use crate::parameter::{About, Leaf, Parameter, ParameterTree, choices, join, refused, unknown};
 use crate::progress::Run;
 
 /// An increasing list of quantiles between 0 and 1.
@@ -277,8 +277,7 @@ pub struct Training {
 }
 
 /// Why an iteration ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// The loss no longer fell by more than the tolerance.

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::parameter::{choices, parameters};
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::{Result, require};
+use crate::parameter::{choices, parameters};
 use crate::progress::Run;
 
 /// Nodes that one thread works on one after the other.

@@ -9,10 +9,10 @@ use std::ops::Range;
 use faer::{Accum, MatMut, MatRef};
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use super::activation::{Activation, through_activation};
 use super::loss::Loss;
 use crate::dense::multiply;
+use crate::parameter::choices;
 use crate::vectorized::vectorized;
 
 /// Values handed to a thread at once.

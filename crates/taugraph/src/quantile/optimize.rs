@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use super::{StopReason, Training};
 use crate::dense::{VECTOR_CHUNK, add_scaled, dot, norm};
 use crate::error::{Error, Result};
+use crate::parameter::choices;
 
 choices! {
     /// How the parameters are fitted.

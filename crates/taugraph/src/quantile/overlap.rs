@@ -3,10 +3,10 @@
 //! No quantile and no training: what two points have in common says how likely they belong together. A rival of the
 //! conditional quantiles at the same price.
 
-use crate::parameter::parameters;
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::{Result, require};
+use crate::parameter::parameters;
 use crate::progress::Run;
 
 parameters! {

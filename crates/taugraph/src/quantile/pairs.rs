@@ -60,7 +60,6 @@ impl TrainingPairs {
             TrainingPairs::Automatic => all.max(sampled(PER_EDGE)),
         }
     }
-
 }
 
 /// Some pairs of one row of W, their other ends ascending.

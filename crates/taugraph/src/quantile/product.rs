@@ -1,9 +1,9 @@
 //! Several estimators at once: an edge persists as far as all of them agree, by the product of its persistences.
 
-use crate::parameter::parameters;
 use super::{ConditionalQuantiles, Estimator, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::Result;
+use crate::parameter::parameters;
 use crate::progress::Run;
 
 parameters! {

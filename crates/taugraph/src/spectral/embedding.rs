@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::pairs::{EigenInfo, EigenParams};
 use super::solve::smallest_eigenpairs;
@@ -10,6 +9,7 @@ use crate::arrays::{Arrays, bad};
 use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 use crate::graph::SparseGraph;
+use crate::parameter::choices;
 use crate::progress::Run;
 
 choices! {

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::dense::norm;
 use crate::graph::{Components, SparseGraph};
+use crate::parameter::choices;
 
 /// Rows handed to a thread at once.
 const ROWS: usize = 512;

@@ -21,11 +21,11 @@ use super::pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice
 use super::parts::guesses;
 use super::shape::{Shape, shape};
 use super::shift_invert::Plan;
-use crate::parameter::ParameterTree;
 use crate::dense::{columns_of, dot, multiply, norm, symmetric_eigen};
 use crate::error::{Error, Result, require};
 use crate::graph::Components;
 use crate::linear::Hierarchy;
+use crate::parameter::ParameterTree;
 use crate::progress::Run;
 
 /// Up to this many nodes the dense eigenproblem is solved at once; the border is a choice, not a measurement.

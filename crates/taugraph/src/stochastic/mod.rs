@@ -6,9 +6,9 @@ pub use realizations::{Realizations, RobustScale, robust_scales};
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use crate::edges::Edges;
 use crate::graph::Components;
+use crate::parameter::choices;
 use crate::quantile::Quantiles;
 
 choices! {

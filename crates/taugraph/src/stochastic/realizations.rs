@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::parameter::choices;
 use super::StochasticGraph;
 use crate::error::Result;
+use crate::parameter::choices;
 use crate::points::sorted_quantile;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
@@ -176,7 +176,8 @@ mod tests {
         let distances: Vec<f64> = (0..40).map(|t| 1.0 + 0.01 * f64::from(t)).collect();
         let first = LocalScales::new(vec![1.0; 42]).unwrap();
         let of = |scale| robust_scales(&graph, &distances, &first, scale, 0.0, &Run::new(2)).unwrap().get(0);
-        let (median, mean) = (of(RobustScale::MedianOfRealizations { draws: 200 }), of(RobustScale::Expectation));
+        let (median, mean) =
+            (of(RobustScale::MedianOfRealizations { draws: 200 }), of(RobustScale::Expectation));
         assert!((median / mean - 1.0).abs() < 0.04, "{median} against {mean}");
     }
 }

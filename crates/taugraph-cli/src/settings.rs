@@ -1,0 +1,163 @@
+//! Everything that decides a result, as one value: what is read, and the configuration of the library. It is made from a config file
+//! and the flags given beside it, written with the results, and read again to repeat them.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use taugraph::Config;
+use taugraph::graph::Asymmetry;
+
+use crate::args::{InputArgs, RunArgs};
+use crate::failure::{Failure, Outcome};
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// Tables are points; sparse matrices are graphs if they are square, points otherwise.
+    #[default]
+    Auto,
+    /// Points.
+    Points,
+    /// Affinities.
+    Graph,
+    /// Distances, of all pairs or of neighbors.
+    Distances,
+}
+
+/// Whether the first line names the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeaderChoice {
+    #[default]
+    Auto,
+    Yes,
+    No,
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputSettings {
+    /// In JSON as far as it is text.
+    #[serde(serialize_with = "as_text")]
+    pub file: PathBuf,
+    pub kind: InputKind,
+    pub label_column: Option<String>,
+    pub id_column: Option<String>,
+    pub drop: Vec<String>,
+    pub columns: Option<Vec<String>>,
+    pub delimiter: Option<char>,
+    pub header: HeaderChoice,
+    pub array: Option<String>,
+    pub asymmetric: Asymmetry,
+}
+
+/// Labels that do not come from the table; classes by their names.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelSettings {
+    #[serde(serialize_with = "maybe_as_text")]
+    pub file: Option<PathBuf>,
+    pub priors: Option<Vec<(String, f64)>>,
+    pub sizes: Option<Vec<(String, f64)>>,
+}
+
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
+}
+
+fn maybe_as_text<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => as_text(path, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Everything that decides a result.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub input: InputSettings,
+    pub labels: LabelSettings,
+    pub params: Config,
+}
+
+/// The part of a JSON file that `--config` reads.
+#[derive(Deserialize)]
+struct Written {
+    settings: Settings,
+}
+
+impl Settings {
+    /// The defaults, or those of `--config`.
+    pub fn start(run: &RunArgs) -> Outcome<Self> {
+        let mut settings = match &run.config {
+            None => Self::default(),
+            Some(path) => Self::of_config(path)?,
+        };
+        settings.params.seed = run.seed.unwrap_or(settings.params.seed);
+        Ok(settings)
+    }
+
+    fn of_config(path: &Path) -> Outcome<Self> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
+        let written: Written = serde_json::from_str(&text)
+            .map_err(|error| Failure::Input(format!("{name} is not a file of --json: {error}")))?;
+        Ok(written.settings)
+    }
+
+    pub fn apply_input(&mut self, args: &InputArgs) -> Outcome<()> {
+        let input = &mut self.input;
+        if let Some(file) = &args.file {
+            input.file.clone_from(file);
+        }
+        if input.file.as_os_str().is_empty() {
+            return Err(Failure::Usage("no FILE was given; - is standard input".into()));
+        }
+        check_id_column(args.id_column.as_deref())?;
+        let or = |new: &Option<String>, old: &mut Option<String>| {
+            if new.is_some() {
+                old.clone_from(new);
+            }
+        };
+        or(&args.label_column, &mut input.label_column);
+        or(&args.id_column, &mut input.id_column);
+        or(&args.array, &mut input.array);
+        input.asymmetric = args.asymmetric.unwrap_or(input.asymmetric);
+        if let Some(drop) = &args.drop {
+            input.drop.clone_from(drop);
+        }
+        if args.columns.is_some() {
+            input.columns.clone_from(&args.columns);
+        }
+        input.kind = args.input.unwrap_or(input.kind);
+        input.delimiter = args.delimiter.or(input.delimiter);
+        input.header = args.header.unwrap_or(input.header);
+        Ok(())
+    }
+}
+
+/// Results stand beside the names of rows, in columns of other names.
+pub fn check_id_column(id_column: Option<&str>) -> Outcome<()> {
+    const RESULTS: [&str; 9] = [
+        "cluster",
+        "stability",
+        "first_scale",
+        "scale",
+        "label",
+        "margin",
+        "flag",
+        "cluster_margin",
+        "outlier",
+    ];
+    let is_taken = |id: &&str| RESULTS.contains(id) || id.starts_with("embedding_") || id.starts_with("p_");
+    match id_column.filter(is_taken) {
+        None => Ok(()),
+        Some(id) => Err(Failure::Usage(format!(
+            "--id-column: a column of the output is called '{id}', too; rename yours"
+        ))),
+    }
+}
