@@ -125,9 +125,10 @@ fn main() -> Outcome {
         }
         ["search", file, k, recall, repeats, ref out @ ..] => {
             let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
+            let recall = recall.parse()?;
             let params = SearchParams::default().with(|params| {
                 params.method = SearchMethod::Approximate;
-                params.recall = recall.parse()?;
+                params.recall = recall;
             });
             let mut last = None;
             let seconds = fastest(repeats.parse()?, || {
@@ -209,7 +210,7 @@ fn main() -> Outcome {
         ["cluster", file, preset, clusters, ref scaling @ ..] => {
             let data = read_points(file)?;
             let (n, d) = (data.points.len(), data.points.n_columns());
-            let params = preset.parse::<Preset>()?.params().check()?;
+            let params = Preset::named(preset).ok_or("no such preset")?.params().check()?;
             let standardize = match scaling {
                 [] | ["zscore"] => Standardize::ZScore,
                 ["none"] => Standardize::None,

@@ -32,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::arrays::{Array, Values};
-    use crate::cluster::{ClusterParams, StabilityParams, spectral_clustering, stability};
+    use crate::cluster::{ClusterParams, spectral_clustering, stability};
     use crate::distance::Metric;
     use crate::generators::uneven_blobs;
     use crate::neighbors::Space;
@@ -79,10 +79,9 @@ mod tests {
             Space::from_points(uneven_blobs(300, 7, 3, 2).unwrap().points, Metric::Euclidean).unwrap();
         let params = params.clone().check().unwrap();
         let robust = robust_graph(&space, &params, run).unwrap();
-        let cluster_params = ClusterParams::exactly(3);
+        let cluster_params = ClusterParams { stability: 3, ..ClusterParams::exactly(3) };
         let found = spectral_clustering(&robust.graph, &cluster_params, run).unwrap();
-        let draws = StabilityParams { draws: 3 };
-        let stable = stability(&robust, &params, &found, &cluster_params, &draws, run).unwrap();
+        let stable = stability(&robust, &params, &found, &cluster_params, run).unwrap();
         format!("{robust:?} {found:?} {stable:?}")
     }
 

@@ -238,6 +238,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn presets_are_valid_and_named() {

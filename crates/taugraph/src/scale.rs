@@ -138,12 +138,12 @@ mod tests {
         let scales = |scale| first_scales(&line(), &scale, 0.0).unwrap().values().to_vec();
         assert_eq!(scales(FirstScale::KthNeighbor { k: 1 }), [1.0, 1.0, 3.0]);
         assert_eq!(scales(FirstScale::MeanOfNeighbors { k: 2 }), [2.5, 2.0, 3.5]);
-        assert_eq!(scales(FirstScale::Given(vec![1.0, 2.0, 3.0])), [1.0, 2.0, 3.0]);
-        assert!(first_scales(&line(), &FirstScale::Given(vec![1.0]), 0.0).is_err());
+        assert_eq!(scales(FirstScale::Given { values: vec![1.0, 2.0, 3.0] }), [1.0, 2.0, 3.0]);
+        assert!(first_scales(&line(), &FirstScale::Given { values: vec![1.0] }, 0.0).is_err());
         for k in [0, 3] {
             assert!(first_scales(&line(), &FirstScale::KthNeighbor { k }, 0.0).is_err());
         }
-        assert!(first_scales(&line(), &FirstScale::Given(vec![1.0, 0.0, 2.0]), 0.0).is_err());
+        assert!(first_scales(&line(), &FirstScale::Given { values: vec![1.0, 0.0, 2.0] }, 0.0).is_err());
     }
 
     #[test]

@@ -6,14 +6,14 @@ use taugraph::edges::{Edges, Symmetrize};
 use taugraph::error::Error;
 use taugraph::generators::{SpiralDensity, two_spirals};
 use taugraph::neighbors::{NeighborGraph, Space, nearest_neighbors};
-use taugraph::params::{CandidatePairs, GraphParams, Preset};
+use taugraph::params::{CandidatePairs, Preset};
 use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
-    Activation, AutoEncoder, Biases, Community, Constant, DecoderWeights, Estimator, Factorization, Identity,
-    Initialization, KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic,
-    ProblemSize, Product, Quantiles, StartOfTau, StopReason, Taus, TrainingPairs, crossing_rate,
+    Activation, AutoEncoder, Biases, Community, DecoderWeights, Estimator, Factorization, Initialization,
+    KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic, ProblemSize, Product,
+    Quantiles, StartOfTau, StopReason, Taus, TrainingPairs, crossing_rate,
 };
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
@@ -53,7 +53,7 @@ impl Problem {
         let kind = AffinityKind::SquaredDistance;
         let similarities =
             Similarities::new(&self.space, &self.neighbors, &self.scales, kind, edges, &distances);
-        estimator.as_dyn().check()?;
+        estimator.check()?;
         let quantiles = estimator.as_dyn().estimate(&similarities, taus, 0.2, &Run::new(5))?;
         Ok((quantiles, similarities.values().to_vec()))
     }
@@ -194,7 +194,7 @@ fn persistences_multiply() {
         assert_eq!(*both, shared * if similarity > 0.2 { 0.8 } else { 0.0 });
     }
     let none = Estimator::Product(Product::of(Vec::new()));
-    assert!(matches!(none.as_dyn().check(), Err(Error::Parameter { .. })));
+    assert!(matches!(none.check(), Err(Error::Parameter { .. })));
 }
 
 #[test]
@@ -300,9 +300,9 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
     }
     let negative = TrainingPairs::Sampled { per_edge: -1.0 };
     let refused = Estimator::AutoEncoder(quick_net().with(|params| params.pairs = negative));
-    assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
+    assert!(matches!(refused.check(), Err(Error::Parameter { .. })));
     let refused = Estimator::Factorization(Factorization::default().with(|params| params.pairs = negative));
-    assert!(matches!(refused.as_dyn().check(), Err(Error::Parameter { .. })));
+    assert!(matches!(refused.check(), Err(Error::Parameter { .. })));
     for bad in [
         Factorization::default().with(|params| params.rank = 0),
         Factorization::default().with(|params| params.kappa = -1.0),

@@ -227,7 +227,7 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
         (with(Estimator::Overlap(Overlap::default().with(|params| params.pool = 10))), two),
         (with(Estimator::Community(Community::default())), two),
         (robust().with(|params| params.candidates = mutual), two),
-        (robust().with(|params| params.first_scale = FirstScale::Given(vec![0.2; 200])), two),
+        (robust().with(|params| params.first_scale = FirstScale::Given { values: vec![0.2; 200] }), two),
         (robust().with(|params| params.first_scale = FirstScale::MeanOfNeighbors { k: 5 }), two),
         (
             robust().with(|params| params.link_components = LinkComponents::No),
@@ -240,7 +240,7 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
                 robust(),
                 two.with(|params| {
                     params.laplacian = laplacian;
-                    params.rows = rows;
+                    params.row_normalization = rows;
                 }),
             ));
         }
@@ -379,7 +379,7 @@ fn hostile_models_are_refused() {
                 CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union }
         },
         |header| header.graph.candidates = CandidatePairs::Neighbors { k: 59, symmetrize: Symmetrize::Union },
-        |header| header.graph.first_scale = FirstScale::KthNeighbor(1 << 40),
+        |header| header.graph.first_scale = FirstScale::KthNeighbor { k: 1 << 40 },
         |header| header.graph.estimator = Preset::Paper.params().estimator,
     ] {
         with(change);

@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use taugraph::cluster::{
-    ClusterCount, ClusterParams, ComponentPolicy, StabilityParams, spectral_clustering, stability,
-};
+use taugraph::cluster::{ClusterParams, ComponentPolicy, spectral_clustering, stability};
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::edges::{Edges, Symmetrize};
 use taugraph::error::Error;
@@ -193,7 +191,7 @@ fn scales_of_ones_own_are_by_row() {
     let given: Vec<f64> = (0..41).map(|i| 1.0 + f64::from(i) / 10.0).collect();
     let with = |given: Vec<f64>| {
         let params = Preset::Robust.params().with(|params| {
-            params.first_scale = FirstScale::Given(given);
+            params.first_scale = FirstScale::Given { values: given };
             params.robust_scale = RobustScale::First;
         });
         graph_of(&space(values.clone(), 2), params)
@@ -242,33 +240,33 @@ fn components_as_the_user_chooses() {
             &graph,
             &ClusterParams::default().with(|params| {
                 params.components = components;
-                params.clusters = clusters;
+                params.n_clusters = clusters;
             }),
             &Run::new(0),
         )
     };
     for components in [ComponentPolicy::Link, ComponentPolicy::Separately, ComponentPolicy::Joint] {
-        let found = cluster(components, ClusterCount::Exactly(3)).unwrap();
+        let found = cluster(components, Some(3)).unwrap();
         assert_eq!(nmi(&truth, &found.labels).unwrap(), 1.0, "{components:?}");
         assert_eq!(found.n_components, 3);
     }
-    assert_eq!(cluster(ComponentPolicy::Link, ClusterCount::Exactly(3)).unwrap().links.len(), 2);
-    let refused = cluster(ComponentPolicy::Refuse, ClusterCount::Exactly(3));
+    assert_eq!(cluster(ComponentPolicy::Link, Some(3)).unwrap().links.len(), 2);
+    let refused = cluster(ComponentPolicy::Refuse, Some(3));
     assert_eq!(refused.unwrap_err(), Error::Disconnected { components: 3 });
     for components in [ComponentPolicy::Separately, ComponentPolicy::Joint] {
-        let too_few = cluster(components, ClusterCount::Exactly(2)).unwrap_err();
+        let too_few = cluster(components, Some(2)).unwrap_err();
         assert_eq!(too_few, Error::FewerClustersThanComponents { clusters: 2, components: 3 });
     }
-    assert_eq!(cluster(ComponentPolicy::Link, ClusterCount::Exactly(2)).unwrap().n_clusters(), 2);
+    assert_eq!(cluster(ComponentPolicy::Link, 2).unwrap().n_clusters(), 2);
     // Five clusters: no cluster spans two rings.
-    let five = cluster(ComponentPolicy::Separately, ClusterCount::Exactly(5)).unwrap();
+    let five = cluster(ComponentPolicy::Separately, Some(5)).unwrap();
     for label in 0..5u32 {
         let rings: Vec<u32> =
             (0..90u32).filter(|&i| five.labels[i as usize] == label).map(|i| i / 30).collect();
         assert!(!rings.is_empty() && rings.iter().all(|ring| *ring == rings[0]));
     }
     for components in [ComponentPolicy::Link, ComponentPolicy::Separately] {
-        assert_eq!(cluster(components, ClusterCount::default()).unwrap().n_clusters(), 3, "{components:?}");
+        assert_eq!(cluster(components, None).unwrap().n_clusters(), 3, "{components:?}");
     }
 }
 
@@ -297,10 +295,9 @@ fn stability_tells_the_clear_from_the_doubtful() {
         let params = Preset::Robust.params().check().unwrap();
         let run = Run::new(2);
         let robust = robust_graph(&space(values, d), &params, &run).unwrap();
-        let cluster_params = ClusterParams::exactly(clusters);
+        let cluster_params = ClusterParams::exactly(clusters).with(|params| params.stability = 8);
         let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
-        stability(&robust, &params, &clustering, &cluster_params, &StabilityParams { draws: 8 }, &run)
-            .unwrap()
+        stability(&robust, &params, &clustering, &cluster_params, &run).unwrap()
     };
     let stable = of(clear.points.values().to_vec(), 3, 3);
     assert!(stable.overall > 0.99 && stable.of_nodes.iter().all(|&share| share > 0.8), "{stable:?}");
@@ -443,8 +440,7 @@ fn many_components_are_many_clusters() {
             assert_eq!(found.n_clusters(), 20, "{components:?}, {laplacian:?}");
         }
     }
-    let most =
-        ClusterParams::default().with(|params| params.clusters = ClusterCount::Automatic { max: usize::MAX });
+    let most = ClusterParams::default().with(|params| params.max_clusters = usize::MAX);
     let small = SparseGraph::from_edges(&Edges::all_pairs(10), &[1.0; 45]).unwrap();
     assert!(spectral_clustering(&small, &most, &Run::new(0)).is_ok());
     let huge = CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union };

@@ -6,7 +6,7 @@ use taugraph::generators::{LabeledPoints, moons, uneven_blobs};
 use taugraph::graph::SparseGraph;
 use taugraph::metrics::accuracy;
 use taugraph::neighbors::{Space, neighbors_of_new};
-use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
+use taugraph::params::{CandidatePairs, LinkComponents, Preset};
 use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::propagate::{
@@ -74,10 +74,9 @@ fn the_literal_pseudo_inverse_would_fail() {
     let data = moons(300, 0.03, 1).unwrap();
     let graph = graph_of(&data, LinkComponents::No);
     let laplacian = taugraph::spectral::Laplacian::new(&graph, taugraph::spectral::LaplacianKind::Symmetric);
-    let params = taugraph::spectral::EigenParams {
-        solver: taugraph::spectral::SolverChoice::Only(taugraph::spectral::EigenSolver::Dense),
-        ..Default::default()
-    };
+    let params = taugraph::spectral::EigenParams::default().with(|params| {
+        params.solver = taugraph::spectral::SolverChoice::Only(taugraph::spectral::EigenSolver::Dense)
+    });
     let pairs = taugraph::spectral::smallest_eigenpairs(&laplacian, 300, &params, &Run::new(0)).unwrap();
     assert!(pairs.info.n_components > 1);
     let n_null = pairs.info.n_components;
@@ -128,7 +127,8 @@ fn classes_do_not_reach_across_components() {
     let given = vec![Some(0), None, None, Some(1), Some(2), None];
     let examples = LabeledNodes::new(given, 3).unwrap();
     for rule in RULES.into_iter().filter(|rule| !matches!(rule, Rule::GreedyWalk { pairs: Some(_), .. })) {
-        let params = with(rule).with(|params| params.priors = Priors::Given(vec![0.01, 0.01, 0.98]));
+        let params =
+            with(rule).with(|params| params.priors = Priors::Given { shares: vec![0.01, 0.01, 0.98] });
         let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
         assert_eq!(found.labels, [0, 0, 1, 1, 2, 2].map(Some), "{rule:?}");
         assert!((0..4).all(|node| found.probabilities[3 * node + 2] == 0.0), "{rule:?}");
@@ -176,15 +176,19 @@ fn priors_and_sizes_shift_the_decision() {
         let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
         found.labels.iter().filter(|label| **label == Some(0)).count()
     };
-    let few = count(PropagateParams::default().with(|params| params.priors = Priors::Given(vec![1.0, 99.0])));
-    let many =
-        count(PropagateParams::default().with(|params| params.priors = Priors::Given(vec![99.0, 1.0])));
+    let few = count(
+        PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![1.0, 99.0] }),
+    );
+    let many = count(
+        PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![99.0, 1.0] }),
+    );
     assert!(few <= many);
     let sized = count(PropagateParams::default().with(|params| params.sizes = Some(vec![0.25, 0.75])));
     assert!((sized as f64 / 400.0 - 0.25).abs() < 0.02, "{sized}");
-    let wrong = PropagateParams::default().with(|params| params.priors = Priors::Given(vec![1.0]));
+    let wrong = PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![1.0] });
     assert!(propagate(&graph, &examples, &wrong, &Run::new(0)).is_err());
-    let zero = PropagateParams::default().with(|params| params.priors = Priors::Given(vec![0.0, 1.0]));
+    let zero =
+        PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![0.0, 1.0] });
     assert!(propagate(&graph, &examples, &zero, &Run::new(0)).is_err());
 }
 

@@ -1,6 +1,6 @@
 //! The same seed gives the same bits on any number of threads.
 
-use taugraph::cluster::{ClusterParams, StabilityParams, spectral_clustering, stability};
+use taugraph::cluster::{ClusterParams, spectral_clustering, stability};
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, two_spirals, uneven_blobs};
 use taugraph::neighbors::{SearchMethod, SearchParams, Space, UsedSearch};
@@ -23,10 +23,12 @@ fn all_bits(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver:
     let params = params.clone().check().unwrap();
     let robust = robust_graph(&space, &params, &run).unwrap();
     let eigen = EigenParams::for_space().with(|params| params.solver = solver);
-    let cluster_params = ClusterParams::exactly(clusters).with(|params| params.eigen = eigen);
+    let cluster_params = ClusterParams::exactly(clusters).with(|params| {
+        params.eigen = eigen;
+        params.stability = 2;
+    });
     let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
-    let draws = StabilityParams { draws: 2 };
-    let stable = stability(&robust, &params, &clustering, &cluster_params, &draws, &run).unwrap();
+    let stable = stability(&robust, &params, &clustering, &cluster_params, &run).unwrap();
     let embedding = clustering.embedding.unwrap();
     let mut bits: Vec<u64> = clustering.labels.iter().map(|&label| u64::from(label)).collect();
     for values in [

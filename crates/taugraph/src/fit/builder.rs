@@ -16,7 +16,7 @@ use crate::quantile::ConditionalQuantiles;
 #[derive(Clone)]
 pub(super) struct Plan {
     pub config: Config,
-    own: Option<OwnEstimator>,
+    pub own: Option<OwnEstimator>,
     pub keeps_points: bool,
 }
 
@@ -40,7 +40,7 @@ impl Plan {
         Ok(self)
     }
 
-    pub fn own(self, estimator: impl ConditionalQuantiles + Send + Sync + 'static) -> Self {
+    pub fn with_own(self, estimator: impl ConditionalQuantiles + Send + Sync + 'static) -> Self {
         Self { own: Some(Arc::new(estimator)), ..self }
     }
 }
@@ -88,7 +88,7 @@ macro_rules! shared_methods {
                 self,
                 estimator: impl $crate::quantile::ConditionalQuantiles + Send + Sync + 'static,
             ) -> Self {
-                Self { plan: self.plan.own(estimator) }
+                Self { plan: self.plan.with_own(estimator) }
             }
 
             /// Whether the points are kept to place new ones among them, which is the default.

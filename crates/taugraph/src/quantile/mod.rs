@@ -172,6 +172,11 @@ impl ParameterTree for Vec<Estimator> {
 }
 
 impl Estimator {
+    /// Whether its parameters are within their ranges.
+    pub fn check(&self) -> Result<()> {
+        self.check_ranges("graph.estimator")
+    }
+
     /// The interface behind the choice.
     pub fn as_dyn(&self) -> &dyn ConditionalQuantiles {
         match self {
