@@ -257,7 +257,7 @@ fn components_as_the_user_chooses() {
         let too_few = cluster(components, Some(2)).unwrap_err();
         assert_eq!(too_few, Error::FewerClustersThanComponents { clusters: 2, components: 3 });
     }
-    assert_eq!(cluster(ComponentPolicy::Link, 2).unwrap().n_clusters(), 2);
+    assert_eq!(cluster(ComponentPolicy::Link, Some(2)).unwrap().n_clusters(), 2);
     // Five clusters: no cluster spans two rings.
     let five = cluster(ComponentPolicy::Separately, Some(5)).unwrap();
     for label in 0..5u32 {
