@@ -13,7 +13,6 @@ mod pipeline;
 mod progress;
 mod report;
 mod settings;
-mod tensors;
 mod work_folder;
 
 use std::panic::{catch_unwind, set_hook};

@@ -101,7 +101,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
             &clustering,
             &settings.cluster,
         )?;
-        model_file::save(&model, "cluster", &settings, &dataset.features, &[], &Output::new(path))?;
+        model_file::save(model, "cluster", &settings, &dataset.features, &[], &Output::new(path))?;
     }
     let scores = match &dataset.labels {
         Some(truth) if settings.input.label_column.is_some() => Scores::new(truth, &labels)?,

@@ -73,7 +73,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     if let (Some(path), Some(robust), Some(points)) = (&args.save_model, built.robust(), &points) {
         let model = model_file::model_of(robust, points, &settings)?.with_classes(&found)?;
         let output = Output::new(path);
-        model_file::save(&model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
+        model_file::save(model, "propagate", &settings, &dataset.features, &given.classes, &output)?;
     }
     let stages = terminal.finish();
     let report = Report {
