@@ -26,16 +26,16 @@ for target in npz matrix_market; do
     "$taugraph" graph fuzz/corpus/csv/points.csv --drop label --neighbors 3 --pool 3 --scale-neighbors 3 --quiet \
         --output "fuzz/corpus/$target/graph.$ending"
 done
-mkdir -p fuzz/corpus/tensors
+mkdir -p fuzz/corpus/model
 "$taugraph" cluster fuzz/corpus/csv/points.csv --drop label --neighbors 3 --pool 3 --scale-neighbors 3 --clusters 2 --quiet \
-    --output /dev/null --save-model fuzz/corpus/tensors/model.safetensors
+    --output /dev/null --save-model fuzz/corpus/model/model.safetensors
 
 mkdir -p fuzz/corpus/svmlight
 printf '# points\n+1 qid:1 1:0.5 3:-2e1\n-1 2:1 # last\n' > fuzz/corpus/svmlight/points.svm
 
 # Sanitizers need unstable flags; a stable compiler takes them with this.
 export RUSTC_BOOTSTRAP=1
-for target in csv npy npz parquet matrix_market svmlight tensors; do
+for target in csv npy npz parquet matrix_market svmlight model; do
     echo "== $target, $seconds s"
     cargo fuzz run "$target" -- -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |
         grep -E "^(stat::number_of_executed_units|stat::peak_rss_mb|SUMMARY|.*(ERROR|panicked|deadly signal))" || true

@@ -9,6 +9,8 @@ from __future__ import annotations
 __all__ = [
     "BadArrayError",
     "BadDistanceError",
+    "BadEncodingError",
+    "BadHeaderError",
     "BadLabelError",
     "BadStructureError",
     "BadWeightError",
@@ -19,6 +21,7 @@ __all__ = [
     "EmptyError",
     "FewClassesError",
     "FewerClustersThanComponentsError",
+    "IoError",
     "LengthError",
     "MemoryError",
     "ModelVersionError",
@@ -146,6 +149,18 @@ class DisconnectedError(TaugraphError, ValueError):
 
 class BadArrayError(TaugraphError, ValueError):
     """An array of a model is not what belongs there."""
+
+
+class BadEncodingError(TaugraphError, ValueError):
+    """Bytes that are not those of a saved model."""
+
+
+class BadHeaderError(TaugraphError, ValueError):
+    """The header of a model is not what belongs there."""
+
+
+class IoError(TaugraphError, OSError):
+    """A reader or writer failed."""
 
 
 class ModelVersionError(TaugraphError, ValueError):

@@ -13,7 +13,6 @@ mod outputs;
 mod page;
 mod report;
 mod settings;
-mod tensors;
 mod work_folder;
 
 use std::process::ExitCode;

@@ -30,11 +30,18 @@ pub struct NewRows {
 
 const TEXT_HINT: &str = "; the model was made from numbers there";
 
-/// Reads the table. `columns` are the names of the model's columns, `rule` says which of them are used.
-pub fn read_new_rows(input: &InputSettings, columns: &[String], rule: &PreparationRule) -> Outcome<NewRows> {
+/// Reads the table. `columns` are the names of the model's columns, `rule` says which of them are used: all, if there is none.
+pub fn read_new_rows(
+    input: &InputSettings,
+    columns: &[String],
+    rule: Option<&PreparationRule>,
+) -> Outcome<NewRows> {
     let name = Source::new(&input.file).to_string();
-    let used: Vec<(&str, usize)> =
-        rule.columns().iter().map(|model| (columns[model.column].as_str(), model.column)).collect();
+    let places: Vec<usize> = match rule {
+        Some(rule) => rule.columns().iter().map(|model| model.column).collect(),
+        None => (0..columns.len()).collect(),
+    };
+    let used: Vec<(&str, usize)> = places.iter().map(|&place| (columns[place].as_str(), place)).collect();
     let places: HashMap<&str, usize> = used.iter().copied().collect();
     for (flag, column) in [("--label-column", &input.label_column), ("--id-column", &input.id_column)] {
         if let Some(column) =

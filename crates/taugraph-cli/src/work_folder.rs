@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use taugraph::arrays::Arrays;
 use taugraph::checkpoint::Checkpoints;
-use taugraph_io::{Output, Source, Tensors};
+use taugraph_io::{Output, Source};
 
 use crate::failure::{Failure, Outcome};
 use crate::report::say;
 use crate::settings::Settings;
-use crate::tensors::{arrays_of, tensors_of};
 
 /// Says which run the folder belongs to.
 const DESCRIPTION: &str = "run.json";
@@ -104,13 +103,15 @@ impl Checkpoints for WorkFolder {
         if !path.exists() {
             return None;
         }
-        let tensors =
-            Tensors::read(&Source::new(&path)).ok().filter(|tensors| tensors.metadata == self.run)?;
-        arrays_of(tensors).ok()
+        let source = Source::new(&path);
+        let (mut bytes, size) = (source.open().ok()?, source.size().ok()?);
+        let (run, arrays) = Arrays::read(&mut bytes, size).ok()?;
+        (run == self.run).then_some(arrays)
     }
 
     fn save(&self, stage: &str, arrays: &Arrays<'_>) {
-        if let Err(error) = tensors_of(self.run.clone(), arrays).write(&Output::new(&self.file(stage))) {
+        let written = Output::new(&self.file(stage)).write(|out| Ok(arrays.write(&self.run, out)?));
+        if let Err(error) = written {
             say(&format!("note: the stage '{stage}' could not be kept: {error}\n"));
         }
     }

@@ -46,7 +46,7 @@ fn new_rows_get_the_clusters_of_those_like_them() {
     assert!(done.err().contains("100 rows, placed among 300 nodes of m.safetensors"), "{}", done.err());
     assert_eq!(done.out(), "");
     let placed = folder.read("placed.csv");
-    assert!(placed.starts_with("cluster,cluster_margin,far\n"), "{placed}");
+    assert!(placed.starts_with("cluster,cluster_margin,outlier\n"), "{placed}");
     let json = folder.json("run.json");
     assert_eq!(json["clusters"]["scores"]["nmi"], 1.0, "{}", json["clusters"]["scores"]);
     assert_eq!(json["clusters"]["labels"].as_array().unwrap().len(), 100);
@@ -86,7 +86,7 @@ fn columns_are_matched_by_name_or_by_position() {
     assert!(done.err().contains("were left aside: 'extra', 'label'"), "{}", done.err());
     // Names of rows are carried.
     let named = folder.ok("predict m.safetensors moved.csv --id-column extra");
-    assert!(named.starts_with("extra,cluster,cluster_margin,far\ntext1,"), "{named}");
+    assert!(named.starts_with("extra,cluster,cluster_margin,outlier\ntext1,"), "{named}");
     // Without names.
     let bare: String = new.lines().skip(1).map(|line| line.to_string() + "\n").collect();
     folder.write("bare.csv", &bare);
@@ -113,7 +113,7 @@ fn gaps_are_filled_and_far_rows_flagged() {
     folder.write("odd.csv", "x4,x3,x2,x1\n1,2,,3\n1e9,-1e9,0,0\nNA,NA,NA,NA\n");
     let done = folder.run("predict m.safetensors odd.csv");
     assert_eq!(done.code(), 0, "{}", done.err());
-    assert_eq!(column(&done.out(), "far")[1], "1");
+    assert_eq!(column(&done.out(), "outlier")[1], "1");
     for part in
         ["5 missing cells were filled", "x1, x2, x3, x4", "rows are farther from everything than any row"]
     {
@@ -146,7 +146,7 @@ fn labels_come_by_their_names() {
         folder.run("predict m.safetensors truth.csv --label-column kind --json run.json --output found.csv");
     assert_eq!(done.code(), 0, "{}", done.err());
     let found = folder.read("found.csv");
-    assert!(found.starts_with("label,margin,far,p_down,\"p_up, left\"\n"), "{found}");
+    assert!(found.starts_with("label,margin,outlier,p_down,\"p_up, left\"\n"), "{found}");
     let json = folder.json("run.json");
     assert!(json["labels"]["scores"]["accuracy"].as_f64().unwrap() > 0.99, "{}", json["labels"]["scores"]);
     assert_eq!(json["labels"]["scores"]["rows"], 200);
@@ -203,8 +203,9 @@ fn every_fault_has_its_message_and_exit_code() {
         bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
         bytes
     };
-    folder.write("future.safetensors", with("\\\"version\\\":1", "\\\"version\\\":9"));
-    folder.write("field.safetensors", with("\\\"preset\\\"", "\\\"presto\\\""));
+    folder.write("future.safetensors", with("\\\"version\\\":2", "\\\"version\\\":9"));
+    folder.write("past.safetensors", with("\\\"version\\\":2", "\\\"version\\\":1"));
+    folder.write("field.safetensors", with("\\\"n_rows\\\"", "\\\"n_rowz\\\""));
     folder.write("kind.safetensors", with("taugraph model", "taugraph modes"));
     folder.write("metric.safetensors", with("euclidean", "nosuchone"));
     folder.write("cut.safetensors", &model[..model.len() / 2]);
@@ -234,23 +235,40 @@ fn every_fault_has_its_message_and_exit_code() {
         ("predict m.safetensors graph.mtx", 3, "graph.mtx is a sparse matrix"),
         ("predict m.safetensors none.csv", 3, "none.csv: there is no such file"),
         ("predict none.safetensors new.csv", 3, "none.safetensors: there is no such file"),
-        ("predict new.csv new.csv", 3, "new.csv is not a readable safetensors file: its header claims"),
-        ("predict empty.csv new.csv", 3, "empty.csv is not a readable safetensors file: it has no header"),
+        (
+            "predict new.csv new.csv",
+            3,
+            "new.csv cannot be used as a model: not readable as safetensors: its header claims",
+        ),
+        (
+            "predict empty.csv new.csv",
+            3,
+            "empty.csv cannot be used as a model: not readable as safetensors: it has no header",
+        ),
         (
             "predict cut.safetensors new.csv",
             3,
-            "cut.safetensors is not a readable safetensors file: its header describes",
+            "cut.safetensors cannot be used as a model: not readable as safetensors: its header describes",
         ),
-        ("predict longer.safetensors new.csv", 3, "longer.safetensors is not a readable safetensors file"),
+        (
+            "predict longer.safetensors new.csv",
+            3,
+            "longer.safetensors cannot be used as a model: not readable as safetensors",
+        ),
         (
             "predict future.safetensors new.csv",
             3,
-            "the model has version 9, but this taugraph reads versions 1 to 1; use a newer one",
+            "the model has version 9, but this taugraph reads version 2; use a newer one",
+        ),
+        (
+            "predict past.safetensors new.csv",
+            3,
+            "the model has version 1, but this taugraph reads version 2; save the model again",
         ),
         ("info future.safetensors", 3, "the model has version 9"),
-        ("predict field.safetensors new.csv", 3, "unknown field `presto`"),
+        ("predict field.safetensors new.csv", 3, "unknown field `n_rowz`"),
         ("predict metric.safetensors new.csv", 3, "unknown variant `nosuchone`"),
-        ("predict kind.safetensors new.csv", 3, "its header is not that of a model"),
+        ("predict kind.safetensors new.csv", 3, "the header of the model: it is not one of a model"),
         ("cluster m.safetensors", 3, "m.safetensors is not a readable table file: it holds named arrays"),
         ("predict m.safetensors new.csv --label-column nothing", 3, "new.csv has no column 'nothing'"),
         (

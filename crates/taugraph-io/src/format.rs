@@ -16,7 +16,6 @@ use crate::svmlight::{is_svmlight, read_svmlight};
 use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
 };
-use crate::tensors::begins_like_tensors;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +50,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     if start.starts_with(b"PAR1") {
         return read_parquet_source(source, bytes, options).map(Contents::Table);
     }
-    if begins_like_tensors(start) {
+    if begins_like_safetensors(start) {
         let problem = "it holds named arrays (safetensors), as --save-model writes them";
         return Err(not_a_table(&name, problem.into()));
     }
@@ -62,6 +61,21 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         return read_svmlight(bytes, &name).map(Contents::Labeled);
     }
     read_csv(bytes, &name, options).map(Contents::Table)
+}
+
+/// Whether a file holds named arrays (safetensors), by its first bytes. Standard input, which cannot be read twice, is taken for
+/// something else.
+pub fn is_safetensors(source: &Source) -> Result<bool> {
+    if *source == Source::Stdin {
+        return Ok(false);
+    }
+    let mut bytes = source.open()?;
+    Ok(begins_like_safetensors(bytes.fill_buf().map_err(|error| source.unreadable(error))?))
+}
+
+/// Eight bytes with the length of a JSON header, and its first: no text has the zeros of such a length.
+fn begins_like_safetensors(start: &[u8]) -> bool {
+    matches!(start, [_, _, _, _, 0, 0, 0, 0, b'{', ..])
 }
 
 /// Whether the name says so, where the first lines are broken or have no pairs: the reader tells best what is wrong with them.

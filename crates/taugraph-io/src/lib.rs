@@ -7,8 +7,7 @@
 //!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes tell which;
 //! - [`read_on_disk`]: NPY and Parquet, the numbers left on disk;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
-//! - [`Tensors`]: named arrays and a text, from and to safetensors;
-//! - [`Output`]: any file written whole or not at all.
+//! - [`Source`]: any file as bytes, decompressed; [`Output`]: any file written whole or not at all.
 //!
 //! Parquet is the feature `parquet`, which is on by default.
 
@@ -32,12 +31,12 @@ mod source;
 mod sparse;
 mod svmlight;
 mod table;
-mod tensors;
 
 pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
 pub use format::{
-    Contents, Format, check_graph_output, check_table_output, read, write_graph, write_matrix, write_table,
+    Contents, Format, check_graph_output, check_table_output, is_safetensors, read, write_graph,
+    write_matrix, write_table,
 };
 pub use mapped::{MappedValues, ScratchFolder, ScratchTable};
 pub use matrix_market::read_matrix_market;
@@ -51,4 +50,3 @@ pub use source::Source;
 pub use sparse::{LabeledMatrix, SparseMatrix};
 pub use svmlight::read_svmlight;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
-pub use tensors::{Element, Tensor, TensorValues, Tensors};

@@ -47,6 +47,15 @@ impl Source {
         Ok(Box::new(buffered))
     }
 
+    /// How many bytes [`Source::open`] gives, where that is known before they are read: of a file that is not compressed.
+    pub fn size(&self) -> Result<Option<u64>> {
+        let Source::File(path) = self else { return Ok(None) };
+        match path.metadata() {
+            Ok(data) if data.is_file() && !self.is_compressed()? => Ok(Some(data.len())),
+            _ => Ok(None),
+        }
+    }
+
     /// Whether a file begins like a compressed one; standard input cannot be asked twice.
     pub(crate) fn is_compressed(&self) -> Result<bool> {
         let Source::File(path) = self else { return Ok(false) };
@@ -100,5 +109,27 @@ pub(crate) fn unreadable(name: &str, source: std::io::Error) -> Error {
             Error::Malformed { name, format: "compressed", problem: source.to_string() }
         }
         _ => Error::Read { name, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Output;
+
+    #[test]
+    fn the_size_of_plain_files_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, size) in [("plain", Some(5)), ("x.gz", None), ("x.zst", None)] {
+            let path = folder.path().join(name);
+            Output::new(&path).write(|out| out.write_all(b"12345")).unwrap();
+            let source = Source::new(&path);
+            assert_eq!(source.size().unwrap(), size, "{name}");
+            let mut bytes = Vec::new();
+            source.open().unwrap().read_to_end(&mut bytes).unwrap();
+            assert_eq!(bytes, b"12345");
+        }
+        assert_eq!(Source::new(folder.path()).size().unwrap(), None);
+        assert_eq!(Source::Stdin.size().unwrap(), None);
     }
 }

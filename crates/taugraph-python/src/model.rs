@@ -1,15 +1,9 @@
-//! Models that place new points, as handles that can be pickled.
+//! Models that place new points, as handles that can be saved and pickled.
 
-use std::borrow::Cow;
-
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArrayDyn,
-    PyUntypedArrayMethods,
-};
-use pyo3::exceptions::PyTypeError;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use taugraph::arrays::{Array, Arrays, Values};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 use taugraph::model::{Model, Placement};
 use taugraph::points::Points;
 
@@ -31,39 +25,59 @@ impl PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// From what `arrays` gave.
+    /// A model from the bytes of a file, whoever saved it.
     #[staticmethod]
-    fn from_arrays(py: Python<'_>, header: &str, named: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let mut arrays = Arrays::new();
-        for (name, array) in named.iter() {
-            arrays.insert(name.extract()?, checked(py, array_of(&array)?)?);
-        }
-        let header = parse(py, "the header of a model", header)?;
-        let model = aside(py, || Model::from_arrays(header, arrays))?;
+    fn from_bytes(py: Python<'_>, data: PyBackedBytes) -> PyResult<Self> {
+        let model = aside(py, || Model::from_bytes(&data))?;
         Ok(Self::new(checked(py, model)?))
     }
 
-    /// Everything as a text and named arrays.
-    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
-        let (header, arrays) = self.model.to_arrays();
-        let named = PyDict::new(py);
-        for (name, array) in arrays.iter() {
-            let shape = array.shape().to_vec();
-            let any = match array.values() {
-                Values::F64(values) => values.to_vec().into_pyarray(py).reshape(shape)?.into_any(),
-                Values::U32(values) => values.to_vec().into_pyarray(py).reshape(shape)?.into_any(),
-                Values::U64(values) => values.to_vec().into_pyarray(py).reshape(shape)?.into_any(),
-            };
-            named.set_item(name, any)?;
-        }
-        Ok((serde_json::to_string(&header).expect("names and numbers are JSON"), named))
+    /// The bytes of a file with this model.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = aside(py, || self.model.to_bytes())?;
+        Ok(PyBytes::new(py, &checked(py, bytes)?))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyDict>))> {
-        let constructor = slf.get_type().getattr("from_arrays")?;
-        Ok((constructor, slf.get().arrays(slf.py())?))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let constructor = slf.get_type().getattr("from_bytes")?;
+        Ok((constructor, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    /// A copy with names of columns and classes, and with its origin as JSON; what is not given stays.
+    #[pyo3(signature = (columns=None, classes=None, origin=None))]
+    fn with_names(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        classes: Option<Vec<String>>,
+        origin: Option<&str>,
+    ) -> PyResult<Self> {
+        let mut model = self.model.clone();
+        if let Some(columns) = columns {
+            model = checked(py, model.with_columns(columns))?;
+        }
+        if let Some(classes) = classes {
+            model = checked(py, model.with_class_names(classes))?;
+        }
+        if let Some(origin) = origin {
+            model = model.with_origin(parse(py, "the origin of a model", origin)?);
+        }
+        Ok(Self::new(model))
+    }
+
+    /// Names of the columns of the table that it was made from.
+    fn columns(&self) -> Option<Vec<String>> {
+        self.model.columns().map(<[String]>::to_vec)
+    }
+
+    /// Names of the classes.
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.model.class_names().map(<[String]>::to_vec)
+    }
+
+    /// Where it comes from, as JSON.
+    fn origin(&self) -> Option<String> {
+        self.model.origin().map(ToString::to_string)
     }
 
     /// Places new points.
@@ -86,19 +100,6 @@ impl PyModel {
         let row_of_node = model.row_of_node().to_vec();
         Ok(PyPlacement { placement, n_embedded, n_classes, row_of_node })
     }
-}
-
-fn array_of(array: &Bound<'_, PyAny>) -> PyResult<taugraph::error::Result<Array<'static>>> {
-    if let Ok(array) = array.extract::<PyReadonlyArrayDyn<'_, f64>>() {
-        return Ok(Array::new(array.shape().to_vec(), Values::F64(Cow::Owned(array.as_slice()?.to_vec()))));
-    }
-    if let Ok(array) = array.extract::<PyReadonlyArrayDyn<'_, u32>>() {
-        return Ok(Array::new(array.shape().to_vec(), Values::U32(Cow::Owned(array.as_slice()?.to_vec()))));
-    }
-    if let Ok(array) = array.extract::<PyReadonlyArrayDyn<'_, u64>>() {
-        return Ok(Array::new(array.shape().to_vec(), Values::U64(Cow::Owned(array.as_slice()?.to_vec()))));
-    }
-    Err(PyTypeError::new_err("the arrays of a model are float64, uint32 or uint64"))
 }
 
 /// Where new points are.

@@ -31,7 +31,6 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::arrays::{Array, Values};
     use crate::cluster::{ClusterParams, spectral_clustering, stability};
     use crate::distance::Metric;
     use crate::generators::uneven_blobs;
@@ -41,35 +40,23 @@ mod tests {
     use crate::quantile::{AutoEncoder, Estimator};
     use crate::robust::robust_graph;
 
-    /// Keeps stages in memory, and says which were asked for and found.
+    /// Keeps stages as bytes in memory, and says which were asked for and found.
     #[derive(Default)]
     struct Memory {
-        stages: Mutex<BTreeMap<String, Arrays<'static>>>,
+        stages: Mutex<BTreeMap<String, Vec<u8>>>,
         found: Mutex<Vec<String>>,
-    }
-
-    fn owned(array: &Array<'_>) -> Array<'static> {
-        let values = match array.values() {
-            Values::F64(values) => Values::F64(values.to_vec().into()),
-            Values::U32(values) => Values::U32(values.to_vec().into()),
-            Values::U64(values) => Values::U64(values.to_vec().into()),
-        };
-        Array::new(array.shape().to_vec(), values).unwrap()
     }
 
     impl Checkpoints for Memory {
         fn load(&self, stage: &str) -> Option<Arrays<'static>> {
-            let known = self.stages.lock().unwrap().get(stage).cloned();
-            if known.is_some() {
-                self.found.lock().unwrap().push(stage.to_string());
-            }
-            known
+            let known = self.stages.lock().unwrap().get(stage).cloned()?;
+            self.found.lock().unwrap().push(stage.to_string());
+            Some(Arrays::from_bytes(&known).unwrap().1)
         }
 
         fn save(&self, stage: &str, arrays: &Arrays<'_>) {
-            let mut copy = Arrays::new();
-            arrays.iter().for_each(|(name, array)| copy.insert(name.to_string(), owned(array)));
-            self.stages.lock().unwrap().insert(stage.to_string(), copy);
+            let bytes = arrays.to_bytes("").unwrap();
+            self.stages.lock().unwrap().insert(stage.to_string(), bytes);
         }
     }
 
@@ -119,7 +106,7 @@ mod tests {
         for stage in &stages {
             let mut broken = Arrays::new();
             broken.put("ids", Some(1), vec![77u32]);
-            memory.stages.lock().unwrap().insert(stage.clone(), broken);
+            memory.save(stage, &broken);
         }
         assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected);
     }

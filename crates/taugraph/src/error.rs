@@ -276,16 +276,36 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A model of another library.
+    /// Bytes that are not named arrays.
+    #[error("not readable as safetensors: {problem}")]
+    BadEncoding {
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// The header of a model is not what belongs there.
+    #[error("the header of the model: {problem}")]
+    BadHeader {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A model of another version.
     #[error(
-        "the model has version {found}, but this taugraph reads versions 1 to {newest}{}",
-        if found > newest { "; use a newer one" } else { "" }
+        "the model has version {found}, but this taugraph reads version {known}; {}",
+        if found > known { "use a newer one" } else { "save the model again" }
     )]
     ModelVersion {
         /// Its version.
         found: u32,
-        /// The newest that is read.
-        newest: u32,
+        /// The version that is read.
+        known: u32,
+    },
+    /// A reader or writer failed.
+    #[error("{problem}")]
+    Io {
+        /// How it failed.
+        kind: std::io::ErrorKind,
+        /// What the system said.
+        problem: String,
     },
     /// The run would need more memory than there is.
     #[error(
@@ -314,6 +334,22 @@ pub enum Error {
     /// The listener asked to stop.
     #[error("canceled")]
     Canceled,
+}
+
+impl Error {
+    pub(crate) fn from_io(error: std::io::Error) -> Self {
+        Error::Io { kind: error.kind(), problem: error.to_string() }
+    }
+}
+
+/// For writers that call the library: a failure of theirs comes back as it was.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { kind, problem } => Self::new(kind, problem),
+            other => Self::other(other),
+        }
+    }
 }
 
 /// Refuses `name = value` unless `holds`.

@@ -20,11 +20,8 @@ pub struct LabeledPoints {
 
 /// How the points lie along a spiral's arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case", deny_unknown_fields)
-)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpiralDensity {
     /// Uniform in the angle, offset up to 0.2: the arms thin out outwards.
     #[default]

@@ -1,5 +1,6 @@
 //! New points placed into a model: they get what known points like them have.
 
+use serde_json::{Value, json};
 use taugraph::arrays::{Arrays, Values};
 use taugraph::cluster::{ClusterParams, Clustering, ComponentPolicy, spectral_clustering};
 use taugraph::distance::{DistanceMatrix, Metric};
@@ -8,13 +9,13 @@ use taugraph::error::Error;
 use taugraph::generators::{LabeledPoints, SpiralDensity, moons, pinwheel, two_spirals, uneven_blobs};
 use taugraph::labels::Labels;
 use taugraph::metrics::matched_accuracy;
-use taugraph::model::{Model, ModelHeader, Placement, VERSION, check_version};
+use taugraph::model::{Model, Placement, VERSION};
 use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, propagate};
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Overlap};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Neighborhood, Overlap};
 use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::{LaplacianKind, RowNormalization};
@@ -267,25 +268,20 @@ fn every_kind_of_model_places_well_and_comes_back_to_the_bit() {
         let own = matched_accuracy(&truth, &placed.clusters.as_ref().unwrap().labels).unwrap();
         assert!(own > of_nodes - 0.08, "clusters {own} after {of_nodes}: {what}");
 
-        let (header, arrays) = trained.model.to_arrays();
-        let back = Model::from_arrays(header, owned(&arrays)).unwrap();
+        let back = restored(&trained.model);
         assert_eq!(place(&back, &fresh.points), placed, "{what}");
         assert_eq!(place(&back, &data.points), place(&trained.model, &data.points), "{what}");
     }
 }
 
-/// As a file would give them.
-fn owned(arrays: &Arrays<'_>) -> Arrays<'static> {
-    let mut all = Arrays::new();
-    for (name, array) in arrays.iter() {
-        let width = array.shape().get(1).copied();
-        match array.values() {
-            Values::F64(values) => all.put(name, width, values.to_vec()),
-            Values::U32(values) => all.put(name, width, values.to_vec()),
-            Values::U64(values) => all.put(name, width, values.to_vec()),
-        }
-    }
-    all
+/// Written and read again, as a file and as a stream.
+fn restored(model: &Model) -> Model {
+    let mut file = Vec::new();
+    model.save(&mut file).unwrap();
+    assert!(file == model.to_bytes().unwrap());
+    let back = Model::from_bytes(&file).unwrap();
+    assert!(back.to_bytes().unwrap() == file && Model::load(&mut &file[..], None).is_ok());
+    back
 }
 
 #[test]
@@ -295,8 +291,7 @@ fn cosine_and_manhattan_models_come_back_to_the_bit() {
     for metric in [Metric::Manhattan, Metric::Cosine] {
         let params = Preset::Robust.params();
         let trained = train(&data.points, &params, metric, &ClusterParams::exactly(3), &data.labels);
-        let (header, arrays) = trained.model.to_arrays();
-        let back = Model::from_arrays(header, owned(&arrays)).unwrap();
+        let back = restored(&trained.model);
         assert_eq!(place(&back, &fresh.points), place(&trained.model, &fresh.points), "{metric:?}");
     }
 }
@@ -313,88 +308,185 @@ fn the_same_bits_on_any_number_of_threads() {
     assert!(on(2) == one && on(4) == one);
 }
 
+/// Names are kept with a model and change nothing of it.
+#[test]
+fn names_come_back() {
+    let data = uneven_blobs(60, 3, 2, 1).unwrap();
+    let trained = train_default(&data, 2);
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let plain = restored(&trained.model);
+    assert!(plain.columns().is_none() && plain.class_names().is_none() && plain.origin().is_none());
+    let (columns, classes) = (names(&["a", "ü\"{", ""]), names(&["no", "yes"]));
+    let origin = json!({ "program": "test", "settings": { "seed": 0.1 } });
+    let model = trained.model.clone().with_columns(columns.clone()).unwrap();
+    let model = model.with_class_names(classes.clone()).unwrap().with_origin(origin.clone());
+    let back = restored(&model);
+    assert_eq!(back.columns().unwrap(), columns);
+    assert_eq!(back.class_names().unwrap(), classes);
+    assert_eq!(back.origin().unwrap(), &origin);
+    assert_eq!(back.n_raw_columns(), 3);
+    assert_eq!(place(&back, &data.points), place(&plain, &data.points));
+
+    for wrong in [names(&["a", "b"]), names(&["a", "b", "a"])] {
+        assert!(trained.model.clone().with_columns(wrong).is_err());
+    }
+    for wrong in [names(&["a"]), names(&["a", "a"])] {
+        assert!(trained.model.clone().with_class_names(wrong).is_err());
+    }
+}
+
 /// A model whose header or arrays were tampered with is refused, not believed.
 #[test]
 fn hostile_models_are_refused() {
     let data = uneven_blobs(60, 3, 2, 1).unwrap();
-    let trained = train_default(&data, 2);
-    let (header, arrays) = trained.model.to_arrays();
-    let read = |header: &ModelHeader, arrays: Arrays<'static>| Model::from_arrays(header.clone(), arrays);
-    read(&header, owned(&arrays)).unwrap();
+    let file = train_default(&data, 2).model.to_bytes().unwrap();
+    let parts = || Arrays::from_bytes(&file).unwrap();
+    let (header, arrays) = parts();
+    let read =
+        |header: &str, arrays: &Arrays<'_>| Model::from_bytes(&arrays.to_bytes(header).unwrap()).map(drop);
+    read(&header, &arrays).unwrap();
 
     // Every array left out, cut, and with its values spoiled.
     for (name, array) in arrays.iter() {
-        let mut fewer = Arrays::new();
-        for (other, kept) in arrays.iter().filter(|(other, _)| *other != name) {
-            fewer.insert(other.to_string(), kept.clone());
-        }
-        let without = read(&header, owned(&fewer));
-        assert!(without.is_err(), "without {name}");
         let width = array.shape().get(1).copied();
         let row = width.unwrap_or(1);
-        let (mut cut, mut spoiled) = (owned(&arrays), owned(&arrays));
+        let (mut fewer, mut cut, mut spoiled) = (parts().1, parts().1, parts().1);
         match array.values() {
             Values::F64(values) => {
+                fewer.take::<f64>(name, array.shape()).unwrap();
                 cut.put(name, width, values[row..].to_vec());
                 let mut changed = values.to_vec();
                 changed[row / 2] = f64::NAN;
                 spoiled.put(name, width, changed);
             }
             Values::U32(values) => {
+                fewer.take::<u32>(name, array.shape()).unwrap();
                 cut.put(name, width, values[row..].to_vec());
                 let mut changed = values.to_vec();
                 changed[row / 2] = u32::MAX;
                 spoiled.put(name, width, changed);
             }
             Values::U64(values) => {
+                fewer.take::<u64>(name, array.shape()).unwrap();
                 cut.put(name, width, values[row..].to_vec());
                 spoiled.put(name, width, values.iter().map(|&value| value as f64).collect::<Vec<_>>());
             }
         }
-        assert!(read(&header, cut).is_err(), "cut {name}");
-        assert!(read(&header, spoiled).is_err(), "spoiled {name}");
+        assert!(read(&header, &fewer).is_err(), "without {name}");
+        assert!(read(&header, &cut).is_err(), "cut {name}");
+        assert!(read(&header, &spoiled).is_err(), "spoiled {name}");
     }
 
-    let with = |change: fn(&mut ModelHeader)| {
-        let mut changed = header.clone();
-        change(&mut changed);
-        read(&changed, owned(&arrays)).unwrap_err()
+    let with = |field: &str, value: Value| {
+        let mut changed: Value = serde_json::from_str(&header).unwrap();
+        let (parent, last) = field.rsplit_once('/').unwrap();
+        changed.pointer_mut(parent).unwrap()[last] = value;
+        read(&changed.to_string(), &arrays).unwrap_err()
     };
-    for change in [
-        (|header| header.version = 0) as fn(&mut ModelHeader),
-        |header| header.version = VERSION + 1,
-        |header| header.metric = Metric::Cosine,
-        |header| header.n_rows = 3,
-        |header| header.n_clusters = None,
-        |header| header.n_clusters = Some(0),
-        |header| header.n_clusters = Some(u64::MAX),
-        |header| header.n_classes = Some(u64::MAX),
-        |header| header.n_classes = None,
-        |header| header.n_raw_columns = Some(3),
-        |header| header.spectral = None,
-        |header| header.spectral.as_mut().unwrap().rows = RowNormalization::Plain,
-        |header| header.graph.threshold = f64::NAN,
-        |header| {
-            header.graph.candidates =
-                CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union }
-        },
-        |header| header.graph.candidates = CandidatePairs::Neighbors { k: 59, symmetrize: Symmetrize::Union },
-        |header| header.graph.first_scale = FirstScale::KthNeighbor { k: 1 << 40 },
-        |header| header.graph.estimator = Preset::Paper.params().estimator,
+    let paper = serde_json::to_value(Preset::Paper.params().estimator).unwrap();
+    let neighbors = |k: usize| {
+        let candidates = CandidatePairs::Neighbors { k, symmetrize: Symmetrize::Union };
+        serde_json::to_value(candidates).unwrap()
+    };
+    let far_scale = serde_json::to_value(FirstScale::KthNeighbor { k: 1 << 40 }).unwrap();
+    for (field, value) in [
+        ("/kind", json!("something else")),
+        ("/version", json!(0)),
+        ("/version", json!(1)),
+        ("/version", json!(VERSION + 1)),
+        ("/version", json!(null)),
+        ("/version", json!("2")),
+        ("/metric", json!("cosine")),
+        ("/metric", json!("nosuchone")),
+        ("/n_rows", json!(3)),
+        ("/n_rows", json!(-1)),
+        ("/n_clusters", json!(null)),
+        ("/n_clusters", json!(0)),
+        ("/n_clusters", json!(u64::MAX)),
+        ("/n_classes", json!(u64::MAX)),
+        ("/n_classes", json!(null)),
+        ("/n_raw_columns", json!(3)),
+        ("/spectral", json!(null)),
+        ("/spectral/rows", serde_json::to_value(RowNormalization::Plain).unwrap()),
+        ("/columns", json!(["a", "b"])),
+        ("/columns", json!(["a", "b", "b"])),
+        ("/columns", json!(7)),
+        ("/classes", json!(["a", "b", "c"])),
+        ("/surprise", json!(1)),
+        ("/graph/threshold", json!(null)),
+        ("/graph/candidates", neighbors(usize::MAX)),
+        ("/graph/candidates", neighbors(59)),
+        ("/graph/first_scale", far_scale),
+        ("/graph/estimator", paper),
     ] {
-        with(change);
+        with(field, value);
     }
-    let said = with(|header| header.version = 7).to_string();
+    let said = with("/version", json!(7)).to_string();
     assert!(said.contains("version 7") && said.contains("use a newer one"), "{said}");
-    assert!(check_version(VERSION).is_ok() && check_version(VERSION + 1).is_err());
+    let said = with("/version", json!(1)).to_string();
+    assert!(said.contains("version 1") && said.contains("save the model again"), "{said}");
+    assert!(with("/surprise", json!(1)).to_string().contains("unknown field `surprise`"));
+    for text in ["", "{}", "[]", "null", "{\"kind\": \"taugraph model\"}"] {
+        assert!(read(text, &arrays).is_err(), "{text}");
+    }
 
-    let mut more = owned(&arrays);
+    let mut more = parts().1;
     more.put("surprise", None, vec![1.0]);
-    assert!(read(&header, more).unwrap_err().to_string().contains("surprise"));
+    assert!(read(&header, &more).unwrap_err().to_string().contains("surprise"));
     // A neighbor list that is none.
-    let mut own = owned(&arrays);
+    let mut own = parts().1;
     own.put("neighbors", Some(15), (0..60 * 15).map(|place| place / 15).collect::<Vec<u32>>());
-    assert!(matches!(read(&header, own), Err(Error::BadStructure { .. })));
+    assert!(matches!(read(&header, &own), Err(Error::BadStructure { .. })));
+}
+
+/// A model of ten points with everything that a model can have.
+fn small_model() -> Model {
+    let run = Run::new(0);
+    let data = uneven_blobs(10, 3, 2, 1).unwrap();
+    let params = Preset::Robust.params().with(|params| {
+params.candidates = CandidatePairs::Neighbors { k: 3, symmetrize: Symmetrize::Union };
+params.first_scale = FirstScale::KthNeighbor { k: 2 };
+params.estimator = Estimator::Neighborhood(Neighborhood::default().with(|params| params.pool = 3));
+});
+    let params = params.check().unwrap();
+    let preparation = PreparationParams::default().with(|params| params.pca = Some(2));
+    let prepared = prepare(data.points.values(), 3, &preparation, &run).unwrap();
+    let space = Space::from_points(prepared.points.clone(), Metric::Euclidean).unwrap();
+    let robust = robust_graph(&space, &params, &run).unwrap();
+    let cluster = ClusterParams::exactly(2);
+    let clustering = spectral_clustering(&robust.graph, &cluster, &run).unwrap();
+    let labels = (0..10).map(|node| [Some(0), None, Some(1)][node % 3]).collect();
+    let examples = LabeledNodes::new(labels, 2).unwrap();
+    let spread = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let model = Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap();
+    let model = model.with_clusters(&robust, &clustering, &cluster).unwrap();
+    let model = model.with_classes(&spread).unwrap();
+    let model = model.with_columns(["a", "b", "c"].map(String::from).to_vec()).unwrap();
+    model.with_class_names(["no", "yes"].map(String::from).to_vec()).unwrap().with_origin(json!({ "x": [1] }))
+}
+
+#[test]
+fn no_damaged_file_is_believed_or_feared() {
+    let model = small_model();
+    let whole = model.to_bytes().unwrap();
+    let (points, _) = model.prepare(&[0.1, 0.2, 0.3, -4.0, 9.0, 2.0], 3).unwrap();
+    assert_eq!(place(&Model::from_bytes(&whole).unwrap(), &points), place(&model, &points));
+    for length in 0..whole.len() {
+        assert!(Model::from_bytes(&whole[..length]).is_err(), "cut to {length}");
+    }
+    let mut n_refused = 0;
+    for place in 0..whole.len() {
+        for bit in [1, 0x40] {
+            let mut changed = whole.clone();
+            changed[place] ^= bit;
+            match Model::from_bytes(&changed) {
+                Err(_) => n_refused += 1,
+                // A changed number may still be a number. What is placed by it is wrong, but it is placed, or refused.
+                Ok(model) => drop(model.place(&points, &Run::new(0))),
+            }
+        }
+    }
+    assert!(n_refused > whole.len() / 4, "{n_refused} of {}", 2 * whole.len());
 }
 
 #[test]

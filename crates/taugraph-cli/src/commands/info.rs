@@ -9,7 +9,7 @@ use taugraph::memory;
 use taugraph::points::{Duplicates, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
-use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, Tensors};
+use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, is_safetensors};
 
 use super::predict::{describe, description};
 use crate::args::InfoArgs;
@@ -40,9 +40,9 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     let (text, value) = if let Some(read) = read_disk_table(&settings.input, &features) {
         let DiskTable { table, values } = read?;
         of_table(&name, &table, values.as_ref(), &settings, &run)?
-    } else if Tensors::are_in(&source)? {
-        let (header, model) = load(&source)?;
-        (description(&settings.input.file, &header, &model), describe(&header, &model))
+    } else if is_safetensors(&source)? {
+        let model = load(&source)?;
+        (description(&name, &model), describe(&model))
     } else {
         match read_contents(&settings.input)? {
             Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,

@@ -1,13 +1,12 @@
 //! `taugraph predict`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use taugraph::error::Error as LibraryError;
 use taugraph::labels::Labels;
 use taugraph::metrics::{accuracy, balanced_accuracy};
-use taugraph::model::{Model, Placement};
+use taugraph::model::{Model, Placement, VERSION};
 use taugraph_io::{
     NewColumn, NewTable, Output, Source, SparseMatrix, check_graph_output, check_table_output, write_matrix,
     write_table,
@@ -18,7 +17,7 @@ use super::{
 };
 use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
-use crate::model_file::{FileHeader, load};
+use crate::model_file::{classes_of, columns_of, load, origin_of};
 use crate::new_rows::{NewRows, read_new_rows};
 use crate::progress::{StageCost, Terminal, total_seconds};
 use crate::report::{Scores, grouped, is_missing, say, write_json};
@@ -34,18 +33,19 @@ pub fn predict(args: &PredictCommand) -> Outcome<()> {
     let run = new_run(0, &run_args, &terminal);
 
     run.stage("read", None)?;
-    let (header, model) = load(&Source::new(&args.model))?;
+    let model = load(&Source::new(&args.model))?;
     check_against_model(args, &model)?;
-    let Some(rule) = model.preparation() else { unreachable!("a model from a file prepares its points") };
-    let mut rows = read_new_rows(&input, &header.columns, rule)?;
+    let columns = columns_of(&model);
+    let mut rows = read_new_rows(&input, &columns, model.preparation())?;
     let raw = std::mem::take(&mut rows.values);
     let of_rows = |error: LibraryError| of_rows(error, &rows.name);
-    let (points, n_filled) = model.prepare(&raw, header.columns.len()).map_err(of_rows)?;
+    let (points, n_filled) = model.prepare(&raw, columns.len()).map_err(of_rows)?;
     drop(raw);
     let placed = model.place(&points, &run).map_err(of_rows)?;
 
     run.stage("write", None)?;
-    let found = Found { header: &header, model: &model, rows: &rows, placed: &placed, n_filled };
+    let classes = classes_of(&model);
+    let found = Found { model: &model, classes: &classes, rows: &rows, placed: &placed, n_filled };
     let id_name = args.id_column.as_deref();
     if !is_stdout(args.json.as_deref()) || args.output.is_some() {
         write_table(&found.table(id_name), &output(args.output.as_deref()))?;
@@ -122,6 +122,10 @@ fn of_rows(error: LibraryError, name: &str) -> Failure {
             "{name}, data row {}: all features are zero there, so the cosine distance is not defined; drop the row",
             row + 1
         )),
+        LibraryError::NotFinite { row, value, .. } if value.is_nan() => Failure::Input(format!(
+            "{name}, data row {}: a cell is missing, and the model does not say how to fill it",
+            row + 1
+        )),
         LibraryError::NotFinite { row, .. } | LibraryError::TooDistant { row } => Failure::Input(format!(
             "{name}, data row {}: a value is so large that no distance can be measured; correct it or drop the row",
             row + 1
@@ -140,8 +144,9 @@ struct Agreement {
 
 /// What was found, and for what.
 struct Found<'a> {
-    header: &'a FileHeader,
     model: &'a Model,
+    /// Names of the classes.
+    classes: &'a [String],
     rows: &'a NewRows,
     placed: &'a Placement,
     n_filled: usize,
@@ -157,8 +162,7 @@ impl Found<'_> {
     /// Name of the class of each row; empty without one.
     fn labels(&self) -> Option<Vec<&str>> {
         let classes = self.placed.classes.as_ref()?;
-        let name =
-            |label: &Option<u32>| label.map_or("", |label| self.header.classes[label as usize].as_str());
+        let name = |label: &Option<u32>| label.map_or("", |label| self.classes[label as usize].as_str());
         Some(classes.labels.iter().map(name).collect())
     }
 
@@ -177,8 +181,8 @@ impl Found<'_> {
         columns
             .push(NewColumn::integers("outlier", placed.outlier.iter().map(|&outlier| i64::from(outlier))));
         if let Some(classes) = &placed.classes {
-            let width = self.header.classes.len();
-            for (class, name) in self.header.classes.iter().enumerate() {
+            let width = self.classes.len();
+            for (class, name) in self.classes.iter().enumerate() {
                 let of_class = classes.probabilities.iter().skip(class).step_by(width).copied();
                 columns.push(NewColumn::numbers(format!("p_{name}"), of_class));
             }
@@ -301,9 +305,9 @@ impl Found<'_> {
             writeln!(text, "          {} rows with a margin below 0.1", unsure(&clusters.margins))?;
         }
         if let Some(classes) = &self.placed.classes {
-            let mut sizes = vec![0usize; self.header.classes.len()];
+            let mut sizes = vec![0usize; self.classes.len()];
             classes.labels.iter().flatten().for_each(|&label| sizes[label as usize] += 1);
-            let named = self.header.classes.iter().zip(&sizes);
+            let named = self.classes.iter().zip(&sizes);
             writeln!(
                 text,
                 "labels    {}",
@@ -333,7 +337,7 @@ impl Found<'_> {
         let mut all = json!({
             "taugraph": env!("CARGO_PKG_VERSION"),
             "command": "predict",
-            "model": describe(self.header, self.model),
+            "model": describe(self.model),
             "input": {
                 "name": self.rows.name,
                 "rows": self.rows.n_rows,
@@ -393,60 +397,51 @@ fn score_labels(truth: &[String], found: &[&str]) -> Outcome<Option<(f64, f64, u
 }
 
 /// What a model is, for machines.
-pub fn describe(header: &FileHeader, model: &Model) -> Value {
+pub fn describe(model: &Model) -> Value {
+    let columns = columns_of(model);
     let pca = model.preparation().and_then(|rule| rule.pca());
     json!({
         "kind": "model",
-        "version": header.model.version,
-        "program": header.program,
-        "command": header.command,
-        "preset": header.preset,
+        "version": VERSION,
+        "origin": model.origin(),
         "metric": model.metric(),
         "graph": model.params(),
         "rows": model.n_rows(),
         "nodes": model.n_nodes(),
-        "columns": header.columns,
+        "columns": columns,
         "used_columns": model.preparation().map(|rule| {
-            rule.columns().iter().map(|column| header.columns[column.column].as_str()).collect::<Vec<_>>()
+            rule.columns().iter().map(|column| columns[column.column].as_str()).collect::<Vec<_>>()
         }),
         "pca": pca.map(|pca| json!({ "components": pca.variances.len(), "share": pca.explained() })),
         "clusters": model.n_clusters(),
         "embedding": model.n_embedded(),
-        "classes": header.classes,
+        "classes": classes_of(model),
         "max_novelty": model.max_novelty(),
     })
 }
 
 /// What a model is, for people.
-pub fn description(name: &Path, header: &FileHeader, model: &Model) -> String {
-    let mut text = format!(
-        "{}: model of taugraph {} (version {}), from {} rows by taugraph {}\n",
-        name.display(),
-        header.program,
-        header.model.version,
-        grouped(model.n_rows()),
-        header.command
-    );
-    let _ = write_description(header, model, &mut text);
+pub fn description(name: &str, model: &Model) -> String {
+    let program = origin_of(model, "/program").unwrap_or("taugraph");
+    let rows = grouped(model.n_rows());
+    let mut text = format!("{name}: model of {program} (version {VERSION}), from {rows} rows");
+    if let Some(command) = origin_of(model, "/command") {
+        let _ = write!(text, " by taugraph {command}");
+    }
+    text.push('\n');
+    let _ = write_description(model, &mut text);
     text
 }
 
-fn write_description(header: &FileHeader, model: &Model, text: &mut String) -> std::fmt::Result {
-    writeln!(
-        text,
-        "graph     {} nodes, preset {}, {:?} distance",
-        grouped(model.n_nodes()),
-        header.preset,
-        model.metric()
-    )?;
-    let used = model.preparation().map_or(0, |rule| rule.columns().len());
-    writeln!(
-        text,
-        "columns   {} of {} used: {}",
-        used,
-        header.columns.len(),
-        crate::dataset::some_of(&header.columns)
-    )?;
+fn write_description(model: &Model, text: &mut String) -> std::fmt::Result {
+    write!(text, "graph     {} nodes, ", grouped(model.n_nodes()))?;
+    if let Some(preset) = origin_of(model, "/settings/preset") {
+        write!(text, "preset {preset}, ")?;
+    }
+    writeln!(text, "{:?} distance", model.metric())?;
+    let columns = columns_of(model);
+    let used = model.preparation().map_or(columns.len(), |rule| rule.columns().len());
+    writeln!(text, "columns   {used} of {} used: {}", columns.len(), crate::dataset::some_of(&columns))?;
     if let Some(pca) = model.preparation().and_then(|rule| rule.pca()) {
         writeln!(
             text,
@@ -459,8 +454,8 @@ fn write_description(header: &FileHeader, model: &Model, text: &mut String) -> s
         let embedded = model.n_embedded().map_or("no embedding".into(), |d| format!("{d} coordinates"));
         writeln!(text, "clusters  {clusters}, {embedded}")?;
     }
-    if !header.classes.is_empty() {
-        writeln!(text, "labels    {}", listed(header.classes.iter().cloned()))?;
+    if model.n_classes().is_some() {
+        writeln!(text, "labels    {}", listed(classes_of(model).into_iter()))?;
     }
     Ok(())
 }

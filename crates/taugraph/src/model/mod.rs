@@ -7,14 +7,16 @@
 
 mod clusters;
 mod edges;
+mod names;
 mod place;
 mod stored;
 
 pub use place::{PlacedClasses, PlacedClusters, Placement};
-pub use stored::{ModelHeader, SpectralHeader, VERSION, check_version};
+pub use stored::VERSION;
 
 use clusters::{Classes, Clusters};
 use edges::PersistenceRule;
+use names::Names;
 
 use crate::cluster::{ClusterParams, Clustering};
 use crate::distance::Metric;
@@ -30,7 +32,8 @@ use crate::spectral::{Embedding, LaplacianKind, RowNormalization};
 /// A graph, with its clusters and labels if it has any, that new points can be placed into.
 ///
 /// Built from results: [`Model::new`] and then [`Model::with_preparation`], [`Model::with_clusters`] and
-/// [`Model::with_classes`] as there is something to add; or from named arrays by [`Model::from_arrays`].
+/// [`Model::with_classes`] as there is something to add. [`Model::save`] writes it and [`Model::load`] reads it again, whatever
+/// front end it comes from.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// The distinct points.
@@ -46,6 +49,7 @@ pub struct Model {
     preparation: Option<PreparationRule>,
     clusters: Option<Clusters>,
     classes: Option<Classes>,
+    names: Names,
     /// The largest distance from a node to its nearest one, in that one's first scales.
     max_novelty: f64,
 }
@@ -78,6 +82,7 @@ impl Model {
             preparation: None,
             clusters: None,
             classes: None,
+            names: Names::default(),
             max_novelty: 0.0,
         }
         .checked()
@@ -164,6 +169,7 @@ impl Model {
         if let Some(classes) = &self.classes {
             classes.check(n)?;
         }
+        self.names.check(self.n_raw_columns(), self.n_classes().unwrap_or(0))?;
         let novelty =
             |node: usize| self.novelty(self.neighbors.ids(node)[0], self.neighbors.distances(node)[0]);
         self.max_novelty = (0..n).map(novelty).fold(0.0, f64::max);
@@ -193,6 +199,11 @@ impl Model {
     /// Columns of the prepared points.
     pub fn n_columns(&self) -> usize {
         self.known.points().n_columns()
+    }
+
+    /// Columns of the raw points: those of the prepared ones if nothing is prepared.
+    pub fn n_raw_columns(&self) -> usize {
+        self.preparation.as_ref().map_or(self.n_columns(), PreparationRule::n_columns)
     }
 
     /// The metric.

@@ -1,9 +1,15 @@
-//! A model as named arrays and a header, and back. What comes back is untrusted.
+//! A model as one file: named arrays and a header, and back. What comes back is untrusted.
+
+use std::io::{Read, Write};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Model;
 use super::clusters::{Classes, Clusters, Spectral};
 use super::edges::PersistenceRule;
-use crate::arrays::{Arrays, bad};
+use super::names::Names;
+use crate::arrays::{Arrays, bad, shortened};
 use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::neighbors::{MetricPoints, NeighborGraph};
@@ -15,51 +21,97 @@ use crate::spectral::{LaplacianKind, RowNormalization};
 
 /// Version of what is kept of a model. It rises with every change, also if only something is added: headers and arrays
 /// with anything unknown are refused, because what is not known might matter.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// Whether this library reads models of a version. To be asked before the rest of a header is looked at.
-pub fn check_version(version: u32) -> Result<()> {
-    match version {
-        1..=VERSION => Ok(()),
-        _ => Err(Error::ModelVersion { found: version, newest: VERSION }),
-    }
-}
+/// What the header of every model says first.
+const KIND: &str = "taugraph model";
 
 /// All of a model but its arrays.
-#[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct ModelHeader {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    /// [`KIND`].
+    kind: String,
     /// [`VERSION`] of the library that wrote it.
-    pub version: u32,
-    /// The metric.
-    pub metric: Metric,
-    /// How the graph was made.
-    pub graph: GraphParams,
+    version: u32,
+    metric: Metric,
+    graph: GraphParams,
     /// Rows that it was made from.
-    pub n_rows: u64,
+    n_rows: u64,
     /// Columns of the raw table, if points are prepared.
-    pub n_raw_columns: Option<u64>,
-    /// Number of clusters, if there are any.
-    pub n_clusters: Option<u64>,
+    n_raw_columns: Option<u64>,
+    n_clusters: Option<u64>,
     /// How the nodes were embedded, if they were.
-    pub spectral: Option<SpectralHeader>,
-    /// Number of classes, if there are any.
-    pub n_classes: Option<u64>,
+    spectral: Option<SpectralHeader>,
+    n_classes: Option<u64>,
+    /// Names of the raw columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<String>>,
+    /// Names of the classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classes: Option<Vec<String>>,
+    /// Whatever the front end wants to keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Value>,
 }
 
 /// How nodes were embedded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct SpectralHeader {
-    /// Which Laplacian.
-    pub laplacian: LaplacianKind,
-    /// What became of the eigenvectors' rows.
-    pub rows: RowNormalization,
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpectralHeader {
+    laplacian: LaplacianKind,
+    rows: RowNormalization,
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Self> {
+        /// As much as tells whether the rest can be understood. Version 1 was written elsewhere.
+        #[derive(Deserialize)]
+        struct Beginning {
+            kind: String,
+            version: Option<u32>,
+        }
+
+        let bad_header = |problem: String| Error::BadHeader { problem: shortened(&problem) };
+        let found = serde_json::from_str(text).ok().filter(|found: &Beginning| found.kind == KIND);
+        let Some(Beginning { version, .. }) = found else {
+            return Err(bad_header("it is not one of a model".into()));
+        };
+        match version.unwrap_or(1) {
+            VERSION => serde_json::from_str(text).map_err(|error| bad_header(error.to_string())),
+            found => Err(Error::ModelVersion { found, known: VERSION }),
+        }
+    }
 }
 
 impl Model {
+    /// Writes the model, as safetensors with all that is known of it. The same model gives the same bytes.
+    pub fn save(&self, out: &mut dyn Write) -> Result<()> {
+        let (header, arrays) = self.to_arrays();
+        arrays.write(&header, out)
+    }
+
+    /// The same bytes in memory.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (header, arrays) = self.to_arrays();
+        arrays.to_bytes(&header)
+    }
+
+    /// Reads a model that may come from anywhere: whatever does not fit together, is not finite or names what does not exist is
+    /// an error. `size` is the number of bytes to come, if that is known; see [`Arrays::read`].
+    pub fn load(input: &mut dyn Read, size: Option<u64>) -> Result<Self> {
+        let (text, arrays) = Arrays::read(input, size)?;
+        Self::from_arrays(Header::parse(&text)?, arrays)
+    }
+
+    /// The same from bytes in memory.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self> {
+        let size = bytes.len() as u64;
+        Self::load(&mut bytes, Some(size))
+    }
+
     /// Header and arrays, which are borrowed where they can be.
-    pub fn to_arrays(&self) -> (ModelHeader, Arrays<'_>) {
+    fn to_arrays(&self) -> (String, Arrays<'_>) {
         let mut arrays = Arrays::new();
         let points = self.known.points();
         let k = self.neighbors.k();
@@ -97,7 +149,8 @@ impl Model {
         if let Some(classes) = &self.classes {
             arrays.put("classes", Some(classes.n_classes), &classes.probabilities[..]);
         }
-        let header = ModelHeader {
+        let header = Header {
+            kind: KIND.to_string(),
             version: VERSION,
             metric: self.metric(),
             graph: self.params().clone(),
@@ -106,14 +159,15 @@ impl Model {
             n_clusters: self.n_clusters().map(|count| count as u64),
             spectral: spectral.map(|own| SpectralHeader { laplacian: own.kind, rows: own.rows }),
             n_classes: self.n_classes().map(|count| count as u64),
+            columns: self.names.columns.clone(),
+            classes: self.names.classes.clone(),
+            origin: self.names.origin.clone(),
         };
-        (header, arrays)
+        (serde_json::to_string(&header).expect("names and numbers are JSON"), arrays)
     }
 
-    /// The model of a header and arrays that may come from anywhere: whatever does not fit together, is not finite or names what does
-    /// not exist is an error. Nothing is allocated that the arrays do not fill.
-    pub fn from_arrays(header: ModelHeader, mut arrays: Arrays<'_>) -> Result<Self> {
-        check_version(header.version)?;
+    /// Nothing is allocated that the arrays do not fill.
+    fn from_arrays(header: Header, mut arrays: Arrays<'_>) -> Result<Self> {
         let params = header.graph.check()?;
         let [n, d] = *arrays.shape("points")? else { return Err(bad("points", "a table is needed".into())) };
         let points = Points::new(arrays.take_finite("points", &[n, d])?, d)?;
@@ -168,6 +222,7 @@ impl Model {
             preparation,
             clusters,
             classes,
+            names: Names { columns: header.columns, classes: header.classes, origin: header.origin },
             max_novelty: 0.0,
         };
         if let Some(name) = arrays.names().next() {

@@ -1,21 +1,24 @@
-//! Named arrays: what is kept of a result, without a word about files.
+//! Named arrays: what is kept of a result, and how it is written and read.
 //!
-//! A result lends its vectors to [`Arrays`] and is built from them again; a front end writes and reads them. What comes back is
-//! untrusted: arrays are taken by name, type and shape, and whoever takes them checks the values.
+//! A result lends its vectors to [`Arrays`] and is built from them again. [`Arrays::write`] encodes them as safetensors, with a
+//! text that says what they are, and [`Arrays::read`] decodes them. What is read is untrusted: arrays are taken by name, type and
+//! shape, and whoever takes them checks the values.
+
+mod safetensors;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-/// The values of an array, borrowed from a result or owned by whoever read them.
+/// The values of an array, borrowed from a result or owned after they were read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values<'a> {
     /// Double precision.
     F64(Cow<'a, [f64]>),
-    /// Whole numbers of 32 bits.
+    /// Unsigned integers of 32 bits.
     U32(Cow<'a, [u32]>),
-    /// Whole numbers of 64 bits.
+    /// Unsigned integers of 64 bits.
     U64(Cow<'a, [u64]>),
 }
 
@@ -28,11 +31,11 @@ impl Values<'_> {
         }
     }
 
-    fn type_name(&self) -> &'static str {
+    fn dtype(&self) -> Dtype {
         match self {
-            Values::F64(_) => f64::NAME,
-            Values::U32(_) => u32::NAME,
-            Values::U64(_) => u64::NAME,
+            Values::F64(_) => f64::DTYPE,
+            Values::U32(_) => u32::DTYPE,
+            Values::U64(_) => u64::DTYPE,
         }
     }
 }
@@ -45,16 +48,6 @@ pub struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// Checks that there are one or two axes and that the values fill them.
-    pub fn new(shape: Vec<usize>, values: Values<'a>) -> Result<Self> {
-        let count = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
-        if !matches!(shape.len(), 1 | 2) || count != Some(values.len()) {
-            let problem = format!("{} values do not fill the shape {shape:?}", values.len());
-            return Err(Error::BadArray { name: String::new(), problem });
-        }
-        Ok(Self { shape, values })
-    }
-
     /// Length of each axis.
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -64,14 +57,9 @@ impl<'a> Array<'a> {
     pub fn values(&self) -> &Values<'a> {
         &self.values
     }
-
-    /// Shape and values.
-    pub fn into_parts(self) -> (Vec<usize>, Values<'a>) {
-        (self.shape, self.values)
-    }
 }
 
-/// What an array can clamping: `f64`, `u32`, `u64`.
+/// What an array can hold: `f64`, `u32`, `u64`.
 pub trait Element: sealed::Element {}
 
 impl Element for f64 {}
@@ -79,18 +67,40 @@ impl Element for u32 {}
 impl Element for u64 {}
 
 mod sealed {
+    use serde::{Deserialize, Serialize};
+
     use super::{Cow, Values};
 
+    /// The type of an array's values, by the names of safetensors.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    pub enum Dtype {
+        F64,
+        U32,
+        U64,
+    }
+
+    impl Dtype {
+        pub fn bytes(self) -> usize {
+            match self {
+                Dtype::F64 | Dtype::U64 => 8,
+                Dtype::U32 => 4,
+            }
+        }
+    }
+
     pub trait Element: Copy + 'static {
-        const NAME: &'static str;
+        const DTYPE: Dtype;
+        const BYTES: usize = size_of::<Self>();
         fn wrap(values: Cow<'_, [Self]>) -> Values<'_>;
         fn unwrap(values: Values<'_>) -> Option<Cow<'_, [Self]>>;
+        fn put(self, bytes: &mut [u8]);
+        fn get(bytes: &[u8]) -> Self;
     }
 
     macro_rules! element {
         ($type:ty, $variant:ident) => {
             impl Element for $type {
-                const NAME: &'static str = stringify!($type);
+                const DTYPE: Dtype = Dtype::$variant;
 
                 fn wrap(values: Cow<'_, [Self]>) -> Values<'_> {
                     Values::$variant(values)
@@ -102,6 +112,14 @@ mod sealed {
                         _ => None,
                     }
                 }
+
+                fn put(self, bytes: &mut [u8]) {
+                    bytes.copy_from_slice(&self.to_le_bytes());
+                }
+
+                fn get(bytes: &[u8]) -> Self {
+                    <$type>::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
+                }
             }
         };
     }
@@ -111,7 +129,7 @@ mod sealed {
     element!(u64, U64);
 }
 
-use sealed::Element as _;
+use sealed::{Dtype, Element as _};
 
 /// Arrays by name.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -123,7 +141,7 @@ impl<'a> Arrays<'a> {
         Self::default()
     }
 
-    /// Puts in a list, or a table of `n_columns` columns. Takes a slice, which is borrowed, or a vector.
+    /// Adds a list, or a table of `n_columns` columns. Takes a slice, which is borrowed, or a vector.
     ///
     /// # Panics
     /// If the values do not fill whole rows.
@@ -138,11 +156,6 @@ impl<'a> Arrays<'a> {
         };
         assert_eq!(shape.iter().product::<usize>(), values.len(), "values that fill whole rows");
         self.0.insert(name.to_string(), Array { shape, values: T::wrap(values) });
-    }
-
-    /// Puts in an array that a front end has read.
-    pub fn insert(&mut self, name: String, array: Array<'a>) {
-        self.0.insert(name, array);
     }
 
     /// All arrays in the order of their names.
@@ -167,10 +180,10 @@ impl<'a> Arrays<'a> {
             return Err(bad(name, format!("its shape is {found:?}, not {shape:?}")));
         }
         let values = self.0.remove(name).expect("its shape was just looked at").values;
-        let found = values.type_name();
+        let found = values.dtype();
         T::unwrap(values)
             .map(Cow::into_owned)
-            .ok_or_else(|| bad(name, format!("it holds {found}, not {}", T::NAME)))
+            .ok_or_else(|| bad(name, format!("it holds {found:?}, not {:?}", T::DTYPE)))
     }
 
     /// Takes out numbers of this shape, all of them finite.
@@ -196,7 +209,20 @@ impl<'a> Arrays<'a> {
 
 /// The refusal of an array.
 pub(crate) fn bad(name: &str, problem: String) -> Error {
-    Error::BadArray { name: name.to_string(), problem }
+    Error::BadArray { name: shortened(name), problem }
+}
+
+/// The beginning of a text from outside, for a message; control characters made visible.
+pub(crate) fn shortened(text: &str) -> String {
+    const MAX: usize = 100;
+    let mut visible = String::new();
+    for c in text.chars().take(MAX) {
+        if c.is_control() { visible.extend(c.escape_debug()) } else { visible.push(c) }
+    }
+    if text.chars().nth(MAX).is_some() {
+        visible.push('…');
+    }
+    visible
 }
 
 #[cfg(test)]
@@ -219,7 +245,7 @@ mod tests {
         let wrong = said(arrays.take_ids("ids", &[2], 3).unwrap_err());
         assert!(wrong.contains("entry 1 is 3, but must be below 3"), "{wrong}");
         let wrong = said(arrays.take::<u32>("counts", &[1]).unwrap_err());
-        assert!(wrong.contains("it holds u64, not u32"), "{wrong}");
+        assert!(wrong.contains("it holds U64, not U32"), "{wrong}");
         assert_eq!(arrays.take_finite("points", &[2, 2]).unwrap(), points);
         arrays.put("points", None, vec![0.0, f64::NAN]);
         let wrong = said(arrays.take_finite("points", &[2]).unwrap_err());
@@ -228,12 +254,9 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_checked() {
-        let values = || Values::U32(Cow::Owned(vec![1, 2, 3]));
-        assert!(Array::new(vec![3], values()).is_ok());
-        assert!(Array::new(vec![1, 3], values()).is_ok());
-        for shape in [vec![], vec![2], vec![1, 1, 3], vec![usize::MAX, 2]] {
-            assert!(Array::new(shape, values()).is_err());
-        }
+    fn long_texts_are_shortened() {
+        assert_eq!(shortened("a\n\"b\""), "a\\n\"b\"");
+        assert_eq!(shortened(&"x".repeat(100)).len(), 100);
+        assert!(shortened(&"ä".repeat(101)).ends_with("ä…"));
     }
 }
