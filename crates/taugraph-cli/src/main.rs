@@ -11,6 +11,7 @@ mod model_file;
 mod new_rows;
 mod outputs;
 mod page;
+mod placed_rows;
 mod report;
 mod settings;
 mod work_folder;

@@ -60,21 +60,11 @@ pub fn origin_of<'a>(model: &'a Model, pointer: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use taugraph::distance::Metric;
+    use taugraph::RobustGraph;
     use taugraph::generators::uneven_blobs;
-    use taugraph::neighbors::Space;
-    use taugraph::points::{PreparationParams, prepare};
-    use taugraph::progress::Run;
-    use taugraph::robust::robust_graph;
 
     fn small_model() -> Model {
-        let run = Run::new(0);
-        let data = uneven_blobs(40, 2, 2, 1).unwrap();
-        let params = Settings::default().graph.check().unwrap();
-        let prepared = prepare(data.points.values(), 2, &PreparationParams::default(), &run).unwrap();
-        let space = Space::from_points(prepared.points.clone(), Metric::Euclidean).unwrap();
-        let robust = robust_graph(&space, &params, &run).unwrap();
-        Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap()
+        RobustGraph::new().fit(&uneven_blobs(40, 2, 2, 1).unwrap()).unwrap().model().unwrap()
     }
 
     #[test]
@@ -87,7 +77,7 @@ mod tests {
             let back = load(&Source::new(&path)).unwrap();
             assert_eq!((columns_of(&back), classes_of(&back)), (columns.clone(), Vec::new()), "{name}");
             assert_eq!(origin_of(&back, "/command"), Some("graph"));
-            assert_eq!(origin_of(&back, "/settings/preset"), Some("robust"));
+            assert_eq!(origin_of(&back, "/settings/params/preset"), Some("robust"));
             assert_eq!(origin_of(&back, "/settings/nothing"), None);
         }
     }

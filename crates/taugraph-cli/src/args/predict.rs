@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RunArgs;
 use super::choice::one_of;
 use super::input::delimiter;
 use super::run::{bytes, threads};
@@ -65,18 +64,6 @@ pub struct PredictCommand {
 }
 
 impl PredictCommand {
-    /// What belongs to the run. Nothing is random and nothing is configured: the model has it all.
-    pub fn run(&self) -> RunArgs {
-        RunArgs {
-            seed: None,
-            threads: self.threads,
-            config: None,
-            json: self.json.clone(),
-            memory: self.memory,
-            quiet: self.quiet,
-        }
-    }
-
     pub fn input(&self) -> InputSettings {
         InputSettings {
             file: self.file.clone(),

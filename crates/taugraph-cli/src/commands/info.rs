@@ -11,7 +11,7 @@ use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
 use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, is_safetensors};
 
-use super::predict::{describe, description};
+use crate::placed_rows::{describe, description};
 use crate::args::InfoArgs;
 use crate::dataset::{holds_points, read_contents, read_disk_table, sparse_points};
 use crate::failure::Outcome;
