@@ -23,9 +23,6 @@ mod sparse;
 mod tiles;
 mod tree;
 
-#[cfg(test)]
-mod tests;
-
 pub use graph::NeighborGraph;
 pub use method::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub(crate) use outside::OutsideSearch;
@@ -33,3 +30,6 @@ pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{TREE_COLUMNS, nearest_neighbors, search_neighbors};
 pub use space::{MetricPoints, Space};
 pub use sparse::SparseMetricPoints;
+
+#[cfg(test)]
+mod tests;

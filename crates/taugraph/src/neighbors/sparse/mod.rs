@@ -8,9 +8,6 @@
 
 mod transposed;
 
-#[cfg(test)]
-mod tests;
-
 use rayon::prelude::*;
 
 use super::best::Best;
@@ -24,8 +21,8 @@ use transposed::{LANES, Transposed};
 /// Queries of a chunk of work.
 const QUERIES: usize = 8 * LANES;
 
-/// What is said of a metric that sparse points do not support.
-const RULE: &str = "is not there for sparse points; use cosine or euclidean";
+/// Why a metric is refused; names those that are not.
+const UNSUPPORTED: &str = "is not there for sparse points; use cosine or euclidean";
 
 /// Sparse points prepared for their metric (unit rows for the cosine distance).
 #[derive(Debug, Clone)]
@@ -42,7 +39,11 @@ impl SparseMetricPoints {
         let transform = match metric.geometry() {
             Geometry::SquaredEuclidean(transform) => transform,
             Geometry::General(_) => {
-                return Err(Error::Parameter { name: "metric", value: metric.name().into(), rule: RULE });
+                return Err(Error::Parameter {
+                    name: "metric",
+                    value: metric.name().into(),
+                    rule: UNSUPPORTED,
+                });
             }
         };
         let (points, squared_norms) = match metric.rows() {
@@ -145,3 +146,6 @@ pub(super) fn nearest_in_other_groups(
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
 }
+
+#[cfg(test)]
+mod tests;
