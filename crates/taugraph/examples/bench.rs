@@ -3,7 +3,7 @@
 //!     bench points FILE SHAPE N SEED          writes n, d, points (f64) and labels (f64) to FILE
 //!     bench neighbors FILE K REPEATS          time of the exact neighbors
 //!     bench search FILE K RECALL REPEATS [OUT]
-//!                                             time, probes and recall of the approximate neighbors; OUT gets the ids, K of
+//!                                             time, n_probe and recall of the approximate neighbors; OUT gets the ids, K of
 //!                                             each point (f64)
 //!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph

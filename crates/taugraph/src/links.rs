@@ -1,5 +1,5 @@
-//! Stage 9, components: components of the graph are joined by weak links, so that methods which need one component work
-//! and still see how weakly the components hang together.
+//! Stage 9, components: weak links join the components of the graph, so that methods that need a connected graph work and
+//! still see how weakly the components hang together.
 
 use crate::affinity::{AffinityKind, local_affinity};
 use crate::arrays::Arrays;
@@ -68,11 +68,11 @@ impl Checkpoint for Linked {
     }
 }
 
-/// Joins the components by their shortest outside distances, in Borůvka rounds; weight 1e-3·max(w, 1e-3) with w the
-/// locally scaled affinity of the pair.
+/// Joins each component to the nearest point outside it, in Borůvka rounds. A link has the weight 1e-3·max(w, 1e-3), with w the
+/// locally scaled affinity of its ends.
 ///
-/// A neighbor graph knows no distances across its components: [`link_by_degree`] serves there. Between very large components
-/// of very many points the links are short, but perhaps not the shortest.
+/// A neighbor graph knows no distances across its components: there [`link_by_degree`] joins them. Very large components are
+/// searched by sampled representatives: those links are short, but perhaps not the shortest.
 pub fn link_components(
     graph: SparseGraph,
     space: &Space,

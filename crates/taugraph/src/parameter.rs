@@ -414,6 +414,11 @@ macro_rules! choices {
             /// Every name.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
+            /// Every choice, with its usual parameters.
+            pub fn all() -> impl Iterator<Item = Self> {
+                Self::NAMES.iter().filter_map(|name| Self::named(name))
+            }
+
             /// The choice of this name, with its usual parameters.
             pub fn named(name: &str) -> Option<Self> {
                 match name.replace('_', "-").as_str() {

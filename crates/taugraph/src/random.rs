@@ -57,8 +57,8 @@ pub enum Stage {
     Trials = 11,
     /// Order in which communities grow.
     Communities = 12,
-    /// Cells of the approximate neighbor search, and the samples that it is measured on.
-    Cells = 13,
+    /// The inverted file of the approximate neighbor search, and the samples that it is measured on.
+    Ivf = 13,
     /// Points that look for other components in the name of their own.
     Representatives = 14,
     /// Points that a report shows.

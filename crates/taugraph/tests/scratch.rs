@@ -99,7 +99,7 @@ fn the_same_bits_in_memory_and_outside() {
     }
 }
 
-/// In cells, too, and in the few columns of a tree.
+/// By an inverted file, too, and in the few columns of a tree.
 #[test]
 fn every_search_gives_the_same_bits() {
     for (n, d, method) in

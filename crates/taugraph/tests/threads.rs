@@ -61,7 +61,7 @@ fn assert_same_on_all_threads(
     }
 }
 
-/// Cells, probes and samples, links between large groups, and pairs that are good enough for their space.
+/// Inverted lists, probing and samples, links between large groups, and pairs that are good enough for their space.
 #[test]
 fn approximate_neighbors() {
     let data = uneven_blobs(5000, 8, 6, 3).unwrap();
@@ -72,7 +72,7 @@ fn approximate_neighbors() {
     let params = Preset::Robust.params().with(|params| params.search = search);
     let space = Space::from_points(data.points.clone(), Metric::Euclidean).unwrap();
     let graph = robust_graph(&space, &params.clone().check().unwrap(), &Run::new(11)).unwrap();
-    assert!(matches!(graph.search.used, UsedSearch::Cells { .. }), "{:?}", graph.search);
+    assert!(matches!(graph.search.used, UsedSearch::Ivf { .. }), "{:?}", graph.search);
     assert_same_on_all_threads(&data, &params, 6, SolverChoice::Automatic);
 }
 

@@ -7,7 +7,7 @@ use taugraph::generators::{
 use taugraph::memory::available;
 use taugraph_io::{NewColumn, NewTable, check_table_output, write_table};
 
-use super::output;
+use crate::outputs::output;
 use crate::args::{Density, GenerateArgs, Shape};
 use crate::failure::{Failure, Outcome};
 

@@ -11,12 +11,12 @@ use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate};
 use taugraph_io::{Cells, Contents, DiskTable, Output, Source, SparseMatrix, Table, is_safetensors};
 
-use crate::placed_rows::{describe, description};
 use crate::args::InfoArgs;
 use crate::dataset::{holds_points, read_contents, read_disk_table, sparse_points};
 use crate::failure::Outcome;
 use crate::features::Features;
 use crate::model_file::load;
+use crate::placed_rows::{describe, description};
 use crate::report::{grouped, is_missing, write_json};
 use crate::settings::Settings;
 

@@ -20,7 +20,7 @@ use crate::progress::StageCost;
 use crate::settings::Settings;
 
 pub use scores::{Scores, is_missing};
-pub use words::{grouped, listed, mean_and_deviation, sparkline};
+pub use words::{grouped, mean_and_deviation, sparkline};
 
 /// Everything that a report is made of.
 pub struct Report<'a> {

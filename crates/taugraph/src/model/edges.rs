@@ -1,7 +1,6 @@
 //! How surely a new point hangs on each of its neighbors.
 
 use super::Model;
-use crate::distance::{Metric, squared_euclidean};
 use crate::edges::Symmetrize;
 use crate::error::{Error, Result, require};
 use crate::params::{CandidatePairs, CheckedGraphParams};
@@ -195,7 +194,7 @@ impl Model {
         let rows = self.known.points();
         let inverse = |node: u32| 1.0 / self.first_scales.get(node as usize);
         let exponent = |a: &[f64], inverse_a: f64, b: u32| {
-            let squared = squared_distance(self.known.metric(), a, rows.row(b as usize));
+            let squared = self.known.metric().squared_distance(a, rows.row(b as usize));
             self.params.affinity.exponent(squared, inverse_a, inverse(b))
         };
         let to_new = |other: u32| exponent(new.row, 1.0 / first_scale, other);
@@ -205,13 +204,5 @@ impl Model {
         pool.extend(new.ids[..size].iter().map(|&like_new| to_node(like_new)));
         pool.push(to_new(node));
         pool.extend(self.neighbors.ids(node as usize)[..size].iter().map(|&like_node| to_new(like_node)));
-    }
-}
-
-/// For the Euclidean metric without taking a root first.
-fn squared_distance(metric: Metric, a: &[f64], b: &[f64]) -> f64 {
-    match metric {
-        Metric::Euclidean => squared_euclidean(a, b),
-        _ => metric.distance(a, b).powi(2),
     }
 }

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use super::Model;
 use super::edges::{Hung, NewEdge, NewPoint};
-use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::neighbors_of_new;
@@ -92,14 +91,7 @@ impl Model {
         let estimate = |n: usize| MemoryEstimate::of(vec![("place", self.bytes(n, k))]);
         refuse_if_over(new.len(), run.memory_limit, estimate, "place fewer points at a time")?;
         let near = neighbors_of_new(&self.known, new, k, run)?;
-        let unit;
-        let new = match self.metric() {
-            Metric::Cosine => {
-                unit = new.clone().unit_rows(run.scratch)?;
-                &unit
-            }
-            _ => new,
-        };
+        let new = self.known.prepare_new(new, run)?;
         if let Some(row) = (0..new.len()).find(|&row| !near.distances(row)[k - 1].is_finite()) {
             return Err(Error::TooDistant { row });
         }

@@ -1,4 +1,4 @@
-//! Points in f32_points precision, for filters that double precision checks.
+//! Points in single precision, for filters whose results are checked in double precision.
 
 use rayon::prelude::*;
 
@@ -7,16 +7,17 @@ use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Points as they are in f32_points precision, centered and scaled to norms of at most 1. They are converted whenever they are
+/// Points that are read in single precision, centered and scaled to norms of at most 1. They are converted whenever they are
 /// needed, which costs little beside what is done with them; only the norms are kept.
 pub(super) struct F32Points<'a> {
     points: &'a Points,
+    /// For out-of-core points: a copy in the order in which they are read.
     reordered: Option<Reordered>,
     norms: Vec<f64>,
     frame: Frame,
 }
 
-/// What is subtracted from every point and multiplied to it.
+/// What is subtracted from every point, and what the difference is multiplied by.
 #[derive(Clone)]
 struct Frame {
     mean: Vec<f64>,
@@ -31,8 +32,8 @@ impl Frame {
 }
 
 impl<'a> F32Points<'a> {
-    /// Centring makes the norms, and with them the rounding, as small as they can be; scaling keeps the squares
-    /// inside the range of f32_points precision.
+    /// Centering makes the norms small, and with them the rounding; scaling keeps the squares inside the range of single
+    /// precision.
     pub fn new(points: &'a Points) -> Self {
         let (n, d) = (points.len(), points.n_columns());
         let share = 1.0 / n as f64;
@@ -49,7 +50,7 @@ impl<'a> F32Points<'a> {
         Self::in_frame(points, Frame { mean, scale })
     }
 
-    /// Other points in the same frame. Those that are too far away for f32_points precision get scores that prove nothing.
+    /// Other points in the same frame. Those that are too far away for single precision get scores that prove nothing.
     pub fn of_new<'b>(&self, new: &'b Points) -> F32Points<'b> {
         F32Points::in_frame(new, self.frame.clone())
     }
@@ -60,8 +61,8 @@ impl<'a> F32Points<'a> {
         Self { points, reordered: None, norms, frame }
     }
 
-    /// Reads points that are outside memory from a copy in this order from now on.
-    pub fn arrange(&mut self, order: &[u32], run: &Run<'_>) -> Result<()> {
+    /// Copies out-of-core points in this order, and reads them from the copy from now on.
+    pub fn reorder(&mut self, order: &[u32], run: &Run<'_>) -> Result<()> {
         self.reordered = Reordered::new(self.points, || order.to_vec(), run)?;
         Ok(())
     }
@@ -112,7 +113,7 @@ impl<'a> F32Points<'a> {
     }
 }
 
-/// |x| of a point in f32_points precision.
+/// |x| of a point in single precision.
 pub(super) fn norm(row: impl Iterator<Item = f32>) -> f64 {
     row.map(|value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt()
 }

@@ -1,4 +1,4 @@
-//! An order in which points that lie close together follow one another, so that a loop over them finds most of what it
+//! Locality order: points that lie close together follow one another, so that a loop over them finds most of what it
 //! needs in the cache.
 
 use super::NeighborGraph;
@@ -7,12 +7,12 @@ use super::NeighborGraph;
 const BLOCK: usize = 128;
 
 impl NeighborGraph {
-    /// All points, in blocks of close ones: each block is found from one point over its neighbors and theirs, and begins beside one
-    /// of the last blocks that still has somebody beside it.
+    /// All points in blocks of close ones. A block grows breadth first from one point along the neighbors; the next one starts at
+    /// a neighbor of the most recent point whose neighbors have not all been taken.
     pub(crate) fn locality_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = Vec::with_capacity(self.n);
         let mut seen = vec![false; self.n];
-        // Points in the order whose neighbors may not all be there yet.
+        // Points in the order whose neighbors may not all be in it yet.
         let mut open: Vec<u32> = Vec::new();
         for point in 0..self.n as u32 {
             self.add_block(point, &mut order, &mut seen, &mut open);
@@ -25,7 +25,7 @@ impl NeighborGraph {
         order
     }
 
-    /// A block around a point, if that has not been seen.
+    /// Adds a block around a point that has not been seen.
     fn add_block(&self, first: u32, order: &mut Vec<u32>, seen: &mut [bool], open: &mut Vec<u32>) {
         if std::mem::replace(&mut seen[first as usize], true) {
             return;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn every_point_comes_once_and_close_ones_together() {
-        // A ring in which neighbors have far numbers.
+        // A ring whose neighbors have ids that are far apart.
         let (n, step) = (1009u32, 400u32);
         let ids: Vec<u32> = (0..n).flat_map(|i| [(i + step) % n, (i + n - step) % n]).collect();
         let graph = NeighborGraph::new(n as usize, 2, ids, vec![1.0; 2 * n as usize]).unwrap();

@@ -25,7 +25,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// Candidates, packed for the kernel.
 pub(super) struct Panels {
-    /// For each panel and column sixteen values in f32_points precision, two in the place of one in double precision.
+    /// For each panel and column sixteen values in single precision, two in the place of one in double precision.
     values: LargeTable,
     /// Infinite where there is no candidate: no bound is as high.
     squared_norms: Vec<f32>,
@@ -75,7 +75,7 @@ impl Panels {
         Ok(Self::new(points, std::iter::once(&all[..]), run)?.0)
     }
 
-    /// Rows that are in f32_points precision already, in their own order. There are few of them: they are in memory.
+    /// Rows that are in single precision already, in their own order. There are few of them: they are kept in memory.
     pub fn of_rows(rows: &[f32], n_columns: usize) -> Self {
         let n = rows.len() / n_columns;
         let mut ids: Vec<u32> = (0..n as u32).collect();
@@ -85,7 +85,7 @@ impl Panels {
         Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, row)
     }
 
-    /// Puts the rows of `ids` into `values`, which are zeros, two for each in double precision.
+    /// Puts the rows of `ids` into `values`, which hold zeros: two values in single precision in the place of each.
     fn pack<I: Iterator<Item = f32>>(
         mut values: LargeTable,
         ids: Vec<u32>,

@@ -1,17 +1,18 @@
 //! Neighbors of new points among known ones.
 
-use super::cells::Cells;
 use super::f32_points::F32Points;
+use super::ivf::Ivf;
+use super::method::MANY_POINTS;
 use super::panels::Panels;
-use super::search::MANY_POINTS;
+use super::search::{PointSearch, Rows};
 use super::tiles::{self, Queries};
-use super::{MetricPoints, SearchInfo, SearchParams, TREE_COLUMNS, UsedSearch, scan, tree};
-use crate::distance::Metric;
+use super::{MetricPoints, SearchInfo, SearchParams, UsedSearch, scan, tree};
+use crate::distance::SquareTransform;
 use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::progress::Run;
 
-/// From this many queries on it pays to divide the known points into cells for them.
+/// From this many queries on an inverted file of the known points pays.
 const MANY_QUERIES: usize = 20_000;
 
 /// The nearest known points of each new one.
@@ -43,7 +44,7 @@ impl NeighborQuery {
 /// The `k` nearest known points of each new one, nearest first, ties to the lower index.
 ///
 /// New points must have been prepared as the known ones were. The search is exact, except for very many new points
-/// among very many known ones: those are searched in cells, with the default recall.
+/// among very many known ones: those are searched by an inverted file, with the default recall.
 pub fn neighbors_of_new(
     known: &MetricPoints,
     new: &Points,
@@ -58,35 +59,41 @@ pub fn neighbors_of_new(
     if k == 0 || k > points.len() {
         return Err(Error::TooFewPoints { needed: k, distinct: points.len() });
     }
-    let prepared;
-    let new = if metric == Metric::Cosine {
-        prepared = new.clone().unit_rows(run.scratch)?;
-        &prepared
-    } else {
-        new
-    };
+    let new = &*known.prepare_new(new, run)?;
     run.stage("neighbors of new points", Some(new.len() as u64))?;
-    if metric == Metric::Manhattan {
-        let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
-        let (ids, distances) = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
-        return Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Scan) });
-    }
-    if points.n_columns() <= TREE_COLUMNS {
-        let (ids, distances) = tree::nearest_of_new(points, new, metric, k, run)?;
-        return Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tree) });
-    }
-    if points.len() >= MANY_POINTS && new.len() >= MANY_QUERIES {
-        let cells = Cells::new(points, metric, k, run)?;
-        if let Some(found) = cells.nearest_of_new(new, k, SearchParams::default().recall, run)? {
-            let used = UsedSearch::Cells { cells: cells.len(), probes: found.probes };
-            let info = SearchInfo { used, recall: found.recall, sample: found.sample };
-            return Ok(NeighborQuery { k, ids: found.ids, distances: found.distances, info });
+    let ((ids, distances), info) = match PointSearch::of(known) {
+        PointSearch::Scan => {
+            let distance = |row: usize, point: usize| metric.distance(new.row(row), points.row(point));
+            let found = scan::nearest(new.len(), points.len(), k, |_, _| true, distance, run)?;
+            (found, SearchInfo::exact(UsedSearch::Scan))
+        }
+        PointSearch::Tree(transform) => {
+            let found = tree::nearest_of_new(points, new, transform, k, run)?;
+            (found, SearchInfo::exact(UsedSearch::Tree))
+        }
+        PointSearch::Panels(transform) => by_panels(points, new, transform, k, run)?,
+    };
+    Ok(NeighborQuery { k, ids, distances, info })
+}
+
+/// By an inverted file where that pays, by tiles otherwise.
+fn by_panels(
+    known: &Points,
+    new: &Points,
+    transform: SquareTransform,
+    k: usize,
+    run: &Run<'_>,
+) -> Result<(Rows, SearchInfo)> {
+    if known.len() >= MANY_POINTS && new.len() >= MANY_QUERIES {
+        let ivf = Ivf::new(known, transform, k, run)?;
+        if let Some(found) = ivf.nearest_of_new(new, k, SearchParams::default().recall, run)? {
+            return Ok(found);
         }
     }
-    let f32_points = F32Points::new(points);
+    let f32_points = F32Points::new(known);
     let queries = Queries { f32_points: &f32_points.of_new(new), are_known: false };
     let all: Vec<u32> = (0..new.len() as u32).collect();
     let panels = Panels::of_all(&f32_points, run)?;
-    let (ids, distances) = tiles::nearest(queries, &all, &f32_points, &panels, metric, k, run)?;
-    Ok(NeighborQuery { k, ids, distances, info: SearchInfo::exact(UsedSearch::Tiles) })
+    let found = tiles::nearest(queries, &all, &f32_points, &panels, transform, k, run)?;
+    Ok((found, SearchInfo::exact(UsedSearch::Tiles)))
 }

@@ -1,5 +1,5 @@
-//! Points outside memory, copied into another order there: what is read together then lies together, and is fetched in stretches
-//! that a disk delivers quickly instead of row by row.
+//! Out-of-core points, copied in another order: what is read together lies together, so that a disk delivers it in long
+//! stretches instead of row by row.
 
 use crate::error::Result;
 use crate::points::Points;
@@ -14,7 +14,7 @@ pub(super) struct Reordered {
 }
 
 impl Reordered {
-    /// `None` for points in memory, where any order is as good.
+    /// `None` for points in memory, where any order is as good as another.
     pub fn new(points: &Points, order: impl FnOnce() -> Vec<u32>, run: &Run<'_>) -> Result<Option<Self>> {
         if run.scratch.is_none() || !points.are_shared() {
             return Ok(None);
@@ -26,7 +26,7 @@ impl Reordered {
         Ok(Some(Self { points, places }))
     }
 
-    /// The point that was the `i`-th before.
+    /// The `i`-th point of the original order.
     #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         self.points.row(self.places[i] as usize)

@@ -1,115 +1,131 @@
-//! Which search finds the neighbors, how good it must be, and how good it was.
+//! The search for the neighbors of every point: which one applies, and what it finds.
 
-use crate::parameter::{choices, parameters};
+use crate::parameter::ParameterTree;
+use super::f32_points::F32Points;
+use super::ivf::Ivf;
+use super::panels::Panels;
+use super::tiles::{self, Queries};
+use super::{MetricPoints, NeighborGraph, SearchInfo, SearchParams, Space, UsedSearch, scan, sparse, tree};
+use crate::distance::{Geometry, SquareTransform};
+use crate::error::{Error, Result};
+use crate::points::Points;
+use crate::progress::Run;
 
-/// From this many points on cells are tried; fewer are searched exactly in a few seconds.
-pub(super) const MANY_POINTS: usize = 50_000;
+/// Euclidean and cosine searches in at most this many columns use the tree. A tree wins in few columns and loses in
+/// many; where exactly the two cross was not measured.
+pub const TREE_COLUMNS: usize = 6;
 
-choices! {
-    /// How the neighbors are searched.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum SearchMethod = "auto" {
-        /// Exactly where that is fast, in cells where there are very many points.
-        "auto" => Auto,
-        /// Exactly.
-        "exact" => Exact,
-        /// In cells, where the metric allows it and it saves anything.
-        "approximate" => Approximate,
-    }
+/// Ids and distances of the neighbors, row by row.
+pub(super) type Rows = (Vec<u32>, Vec<f64>);
+
+/// The search that suits some points, by their metric and their number of columns.
+pub(super) enum PointSearch {
+    /// Every pair, under any metric.
+    Scan,
+    /// A k-d tree.
+    Tree(SquareTransform),
+    /// Tiles or, for very many points, an inverted file; both work on panels.
+    Panels(SquareTransform),
 }
 
-parameters! {
-    /// How neighbors are searched, and how well.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub struct SearchParams {
-        /// How the neighbors are searched.
-        method: SearchMethod = SearchMethod::Auto;
-        /// Share of the true neighbors that an approximate search must find.
-        recall: f64 = 0.98, "at least 0.5 and at most 1" => |recall| (0.5..=1.0).contains(recall);
-    }
-}
-
-impl SearchParams {
-    /// The exact search.
-    pub fn exact() -> Self {
-        Self { method: SearchMethod::Exact, ..Self::default() }
-    }
-
-    /// Whether cells are tried for `n` points.
-    pub(super) fn tries_cells(&self, n: usize) -> bool {
-        match self.method {
-            SearchMethod::Auto => n >= MANY_POINTS,
-            SearchMethod::Exact => false,
-            SearchMethod::Approximate => true,
+impl PointSearch {
+    pub fn of(points: &MetricPoints) -> Self {
+        match points.metric().geometry() {
+            Geometry::General(_) => PointSearch::Scan,
+            Geometry::SquaredEuclidean(transform) if points.points().n_columns() <= TREE_COLUMNS => {
+                PointSearch::Tree(transform)
+            }
+            Geometry::SquaredEuclidean(transform) => PointSearch::Panels(transform),
         }
     }
 }
 
-/// The search that was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UsedSearch {
-    /// A k-d tree, exact.
-    Tree,
-    /// Every pair, filtered by matrix products, exact.
-    Tiles,
-    /// Every pair, exact.
-    Scan,
-    /// Pairs of sparse points with a common column, exact.
-    ByColumns,
-    /// Only the nearest cells of each point.
-    Cells {
-        /// Number of cells.
-        cells: usize,
-        /// Cells that were searched for each point.
-        probes: usize,
-    },
-    /// None: the neighbors were given.
-    Given,
+/// The `k` nearest neighbors of every point, exactly; equal distances go to the lower index.
+///
+/// Time about n·log n for Euclidean and cosine distances in a few columns, the number of pairs of entries in one column for
+/// sparse points, n² otherwise; memory 12 bytes for each of the n·k entries and an 8-byte copy of the points.
+pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<NeighborGraph> {
+    Ok(search_neighbors(space, k, &SearchParams::exact(), run)?.0)
 }
 
-/// How the neighbors were found, and how many of the true ones.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct SearchInfo {
-    /// The search.
-    pub used: UsedSearch,
-    /// Share of the true neighbors that were found: 1 for an exact search, otherwise measured on a sample that the search
-    /// was not tuned on.
-    pub recall: f64,
-    /// Points of that sample; 0 for an exact search.
-    pub sample: usize,
+/// The `k` nearest neighbors of every point, as well as asked for, and how well they were found.
+pub fn search_neighbors(
+    space: &Space,
+    k: usize,
+    params: &SearchParams,
+    run: &Run<'_>,
+) -> Result<(NeighborGraph, SearchInfo)> {
+    params.check_ranges("graph.search")?;
+    let n = space.len();
+    if k == 0 {
+        return Err(Error::Parameter { name: "neighbors".into(), value: "0".into(), rule: "must be at least 1".into() });
+    }
+    if k >= n {
+        return Err(Error::TooFewPoints { needed: k, distinct: n });
+    }
+    run.stage("neighbors", Some(n as u64))?;
+    let ((ids, distances), info) = match space {
+        Space::Points(points) => among_points(points, k, params, run)?,
+        Space::Sparse(points) => (sparse::nearest(points, k, run)?, SearchInfo::exact(UsedSearch::ByColumns)),
+        Space::Distances(matrix) => {
+            let found = scan::nearest(n, n, k, |i, j| i != j, |i, j| matrix.get(i, j), run)?;
+            (found, SearchInfo::exact(UsedSearch::Scan))
+        }
+        Space::Neighbors(graph) => (first_neighbors(graph, k, run)?, SearchInfo::exact(UsedSearch::Given)),
+    };
+    Ok((NeighborGraph { n, k, ids, distances }, info))
 }
 
-impl SearchInfo {
-    /// As whole numbers, beside the recall.
-    pub(super) fn to_numbers(self) -> [u64; 4] {
-        let (kind, cells, probes) = match self.used {
-            UsedSearch::Tree => (0, 0, 0),
-            UsedSearch::Tiles => (1, 0, 0),
-            UsedSearch::Scan => (2, 0, 0),
-            UsedSearch::Given => (3, 0, 0),
-            UsedSearch::ByColumns => (5, 0, 0),
-            UsedSearch::Cells { cells, probes } => (4, cells as u64, probes as u64),
-        };
-        [kind, cells, probes, self.sample as u64]
+fn among_points(
+    space: &MetricPoints,
+    k: usize,
+    params: &SearchParams,
+    run: &Run<'_>,
+) -> Result<(Rows, SearchInfo)> {
+    let (points, metric) = (space.points(), space.metric());
+    match PointSearch::of(space) {
+        PointSearch::Scan => {
+            let (n, distance) =
+                (points.len(), |i: usize, j: usize| metric.distance(points.row(i), points.row(j)));
+            let found = scan::nearest(n, n, k, |i, j| i != j, distance, run)?;
+            Ok((found, SearchInfo::exact(UsedSearch::Scan)))
+        }
+        PointSearch::Tree(transform) => {
+            Ok((tree::nearest(points, transform, k, run)?, SearchInfo::exact(UsedSearch::Tree)))
+        }
+        PointSearch::Panels(transform) => {
+            if params.tries_ivf(points.len()) {
+                let ivf = Ivf::new(points, transform, k, run)?;
+                if let Some(found) = ivf.nearest_of_known(k, params.recall, run)? {
+                    return Ok(found);
+                }
+            }
+            run.stage("neighbors", Some(points.len() as u64))?;
+            Ok((by_tiles(points, transform, k, run)?, SearchInfo::exact(UsedSearch::Tiles)))
+        }
     }
+}
 
-    pub(super) fn from_numbers(numbers: &[u64], recall: f64) -> Option<Self> {
-        let &[kind, cells, probes, sample] = numbers else { return None };
-        let used = match kind {
-            0 => UsedSearch::Tree,
-            1 => UsedSearch::Tiles,
-            2 => UsedSearch::Scan,
-            3 => UsedSearch::Given,
-            4 => UsedSearch::Cells { cells: cells as usize, probes: probes as usize },
-            5 => UsedSearch::ByColumns,
-            _ => return None,
-        };
-        Some(Self { used, recall, sample: sample as usize })
-    }
+fn by_tiles(points: &Points, transform: SquareTransform, k: usize, run: &Run<'_>) -> Result<Rows> {
+    let f32_points = F32Points::new(points);
+    let queries = Queries { f32_points: &f32_points, are_known: true };
+    let all: Vec<u32> = (0..points.len() as u32).collect();
+    let panels = Panels::of_all(&f32_points, run)?;
+    tiles::nearest(queries, &all, &f32_points, &panels, transform, k, run)
+}
 
-    pub(super) fn exact(used: UsedSearch) -> Self {
-        Self { used, recall: 1.0, sample: 0 }
+/// The first `k` of neighbors that were given.
+fn first_neighbors(graph: &NeighborGraph, k: usize, run: &Run<'_>) -> Result<Rows> {
+    if k > graph.k() {
+        return Err(Error::Parameter {
+            name: "neighbors".into(),
+            value: k.to_string(),
+            rule: "the neighbor graph given holds fewer neighbors of each point".into(),
+        });
     }
+    let n = graph.len();
+    run.progress.advance(n as u64);
+    let ids = (0..n).flat_map(|i| &graph.ids(i)[..k]).copied().collect();
+    let distances = (0..n).flat_map(|i| &graph.distances(i)[..k]).copied().collect();
+    Ok((ids, distances))
 }

@@ -1,4 +1,4 @@
-//! Neighbors in many columns: f32_points precision filters, double precision decides.
+//! Neighbors in many columns: single precision filters, double precision decides.
 //!
 //! Rounding can misplace a pair by at most c·(|x| + |y|)². A search keeps a few more candidates than asked for, computes
 //! their distances exactly, and accepts the result only if that bound proves that nothing outside the kept ones can belong
@@ -10,8 +10,7 @@ use super::best::{Best, ShortList};
 use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, Sink, interleave};
 use super::scan::write_row;
-use super::tree::square_bound;
-use crate::distance::Metric;
+use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::progress::Run;
 
@@ -36,17 +35,17 @@ impl Queries<'_> {
     }
 
     /// The best of all known points for one query, in double precision.
-    pub fn scan(&self, row: u32, known: &F32Points<'_>, metric: Metric, best: &mut Best<f64>) {
+    pub fn scan(&self, row: u32, known: &F32Points<'_>, transform: SquareTransform, best: &mut Best<f64>) {
         best.clear();
         let (point, excluded) = (self.f32_points.exact_row(row as usize), self.excluded(row));
         for id in (0..known.len() as u32).filter(|&id| id != excluded) {
-            best.offer(metric.distance(point, known.exact_row(id as usize)), id);
+            best.offer(transform.distance(point, known.exact_row(id as usize)), id);
         }
     }
 }
 
 /// Short lists of a group of queries.
-pub(super) struct Lists<'a> {
+pub(super) struct ShortLists<'a> {
     pub lists: &'a mut [ShortList],
     /// The list of each query of the group.
     pub places: &'a [u32],
@@ -54,7 +53,7 @@ pub(super) struct Lists<'a> {
     pub excluded: [u32; GROUP],
 }
 
-impl Sink for Lists<'_> {
+impl Sink for ShortLists<'_> {
     #[inline(always)]
     fn bound(&self, query: usize) -> f32 {
         // Absent queries of an incomplete group take nothing.
@@ -67,13 +66,13 @@ impl Sink for Lists<'_> {
     }
 }
 
-/// Ids and distances of the `k` nearest known points of the queries `rows`, Euclidean or cosine (of unit rows).
+/// Ids and distances of the `k` nearest known points of the queries `rows`.
 pub(super) fn nearest(
     queries: Queries<'_>,
     rows: &[u32],
     known: &F32Points<'_>,
     panels: &Panels,
-    metric: Metric,
+    transform: SquareTransform,
     k: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
@@ -90,7 +89,7 @@ pub(super) fn nearest(
             let tile = first..(first + TILE).min(panels.len());
             for ((group, places), rows) in groups.iter().zip(places.chunks(GROUP)).zip(rows.chunks(GROUP)) {
                 let excluded = excluded_of(&queries, rows);
-                panels.offer(tile.clone(), group, &mut Lists { lists: &mut closest, places, excluded });
+                panels.offer(tile.clone(), group, &mut ShortLists { lists: &mut closest, places, excluded });
             }
         }
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
@@ -100,14 +99,14 @@ pub(super) fn nearest(
             let row = queries.f32_points.exact_row(query as usize);
             let listed = closest.finish();
             for &(_, id) in listed {
-                best.offer(metric.distance(row, known.exact_row(id as usize)), id);
+                best.offer(transform.distance(row, known.exact_row(id as usize)), id);
             }
             let complete = listed.len() == n_candidates;
-            let farthest = best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound));
+            let farthest = best.bound().map_or(f64::INFINITY, |bound| transform.square_bound(bound));
             // Every candidate that is not listed scores at least the bound.
             let proven = f64::from(closest.bound()) > queries.f32_points.limit(query as usize, farthest);
             if !(complete || proven) {
-                queries.scan(query, known, metric, &mut best);
+                queries.scan(query, known, transform, &mut best);
             }
             write_row(best.pairs(), ids, distances);
         }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::best::Best;
 use super::scan::write_row;
-use crate::distance::{Metric, lane_sum, squared_euclidean};
+use crate::distance::{SquareTransform, lane_sum, squared_euclidean};
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
@@ -88,8 +88,7 @@ impl Tree {
 
     /// Visits the points that may lie within the bound, nearer subtrees first.
     ///
-    /// `visit(point, squared_distance)` returns the bound from then on; `skip(begin, end)` may discard a whole
-    /// range of leaf positions.
+    /// `visit(point, squared_distance)` returns the bound from then on; `skip(node)` may discard a whole subtree.
     pub fn search(
         &self,
         query: &[f64],
@@ -152,15 +151,15 @@ impl Tree {
     }
 }
 
-/// Ids and distances of the `k` nearest of each point, Euclidean or cosine (of unit rows).
+/// Ids and distances of the `k` nearest of each point.
 pub(super) fn nearest(
     points: &Points,
-    metric: Metric,
+    transform: SquareTransform,
     k: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     let tree = Tree::new(points);
-    let found = nearest_in(&tree, points, &tree.order, true, metric, k, run)?;
+    let found = nearest_in(&tree, points, &tree.order, true, transform, k, run)?;
     // Blocks follow the leaves, the result follows the rows.
     let n = points.len();
     let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
@@ -178,12 +177,12 @@ pub(super) fn nearest(
 pub(super) fn nearest_of_new(
     known: &Points,
     new: &Points,
-    metric: Metric,
+    transform: SquareTransform,
     k: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     let rows: Vec<u32> = (0..new.len() as u32).collect();
-    let found = nearest_in(&Tree::new(known), new, &rows, false, metric, k, run)?;
+    let found = nearest_in(&Tree::new(known), new, &rows, false, transform, k, run)?;
     let (ids, distances): (Vec<Vec<u32>>, Vec<Vec<f64>>) = found.into_iter().unzip();
     Ok((ids.concat(), distances.concat()))
 }
@@ -194,7 +193,7 @@ fn nearest_in(
     queries: &Points,
     order: &[u32],
     are_known: bool,
-    metric: Metric,
+    transform: SquareTransform,
     k: usize,
     run: &Run<'_>,
 ) -> Result<Vec<(Vec<u32>, Vec<f64>)>> {
@@ -207,9 +206,9 @@ fn nearest_in(
             tree.search(queries.row(query as usize), f64::INFINITY, &|_| false, &mut |id, squared| {
                 if !(are_known && id == query) {
                     // Different squares can have the same root: order by the distance that is reported.
-                    best.offer(of_square(metric, squared), id);
+                    best.offer(transform.distance_at(squared), id);
                 }
-                best.bound().map_or(f64::INFINITY, |bound| square_bound(metric, bound))
+                best.bound().map_or(f64::INFINITY, |bound| transform.square_bound(bound))
             });
             let place = place * k..(place + 1) * k;
             write_row(best.pairs(), &mut ids[place.clone()], &mut distances[place]);
@@ -218,15 +217,4 @@ fn nearest_in(
         Ok((ids, distances))
     });
     blocks.collect()
-}
-
-/// The distance as [`Metric::distance`] computes it from the square.
-pub(super) fn of_square(metric: Metric, squared: f64) -> f64 {
-    if metric == Metric::Cosine { squared / 2.0 } else { squared.sqrt() }
-}
-
-/// A square that no pair at `distance` exceeds, roundings of the root included.
-pub(super) fn square_bound(metric: Metric, distance: f64) -> f64 {
-    let squared = if metric == Metric::Cosine { distance * 2.0 } else { distance * distance };
-    squared * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE
 }

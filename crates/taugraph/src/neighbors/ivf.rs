@@ -1,6 +1,6 @@
-//! Neighbors of very many points: only the cells nearest to a query are searched (an inverted file).
+//! Neighbors of very many points by an inverted file (IVF): each query probes only the lists whose centroids are nearest to it.
 //!
-//! How many cells that must be is not guessed. A sample of queries is searched exactly; the smallest number of cells
+//! How many lists that must be is not guessed. A sample of queries is searched exactly; the smallest number of lists
 //! that holds the wanted share of their neighbors is tried on a second sample, and raised until that finds its share, too.
 
 use std::ops::Range;
@@ -10,68 +10,65 @@ use rayon::prelude::*;
 use super::best::{Best, ShortList};
 use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, interleave};
-use super::partition::{Partition, sort_into_cells};
+use super::partition::{Partition, sort_into_lists};
 use super::scan::write_row;
-use super::tiles::{self, Lists, QUERIES, Queries};
-use crate::distance::Metric;
+use super::search::Rows;
+use super::tiles::{self, QUERIES, Queries, ShortLists};
+use super::{SearchInfo, UsedSearch};
+use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::{Progress, Run};
 use crate::random::{Stage, Stream};
 
-/// Points of a cell, up to and above [`MANY`] points.
-const CELL: usize = 250;
-const LARGER_CELL: usize = 500;
+/// Points of a list, up to and above [`MANY`] points.
+const LIST: usize = 250;
+const LARGER_LIST: usize = 500;
 const MANY: usize = 100_000;
 /// Queries of a sample.
 const SAMPLE: usize = 512;
-/// Queries of a cell look for their nearest cells among so many times as many that are nearest to the cell's own center. What
-/// this loses is part of the measured recall.
+/// Queries of one list choose the lists that they probe among this many times as many: those nearest to the centroid of their own
+/// list. What this loses is part of the measured recall.
 const WIDER: usize = 6;
 /// Queries whose results wait in memory for their place.
 const WAITING: usize = 1 << 15;
 
-/// Known points, cell by cell.
-pub(super) struct Cells<'a> {
-    metric: Metric,
+/// Known points in inverted lists.
+pub(super) struct Ivf<'a> {
+    transform: SquareTransform,
     f32_points: F32Points<'a>,
     partition: Partition,
     panels: Panels,
-    /// The first panel of each cell, and the end of the last one.
+    /// The first panel of each list, and the end of the last one.
     bounds: Vec<usize>,
 }
 
-/// Neighbors, and how they were found.
-pub(super) struct Found {
-    pub ids: Vec<u32>,
-    pub distances: Vec<f64>,
-    pub probes: usize,
-    /// Share of the true neighbors that were found, in a sample of queries.
-    pub recall: f64,
-    pub sample: usize,
-}
-
-impl<'a> Cells<'a> {
+impl<'a> Ivf<'a> {
     /// Divides the known points; `k` neighbors will be asked for.
-    pub fn new(known: &'a Points, metric: Metric, k: usize, run: &Run<'_>) -> Result<Self> {
-        let size = if known.len() > MANY { LARGER_CELL } else { CELL };
+    pub fn new(known: &'a Points, transform: SquareTransform, k: usize, run: &Run<'_>) -> Result<Self> {
+        let size = if known.len() > MANY { LARGER_LIST } else { LIST };
         let mut f32_points = F32Points::new(known);
-        // Cells of no more points than neighbors would all have to be searched.
+        // Lists of no more points than neighbors would all have to be probed.
         let partition = Partition::new(&mut f32_points, size.max(8 * k), run)?;
-        let (panels, bounds) = Panels::new(&f32_points, partition.cells(), run)?;
-        Ok(Self { metric, f32_points, partition, panels, bounds })
+        let (panels, bounds) = Panels::new(&f32_points, partition.lists(), run)?;
+        Ok(Self { transform, f32_points, partition, panels, bounds })
     }
 
-    /// Number of cells.
+    /// Number of inverted lists.
     pub fn len(&self) -> usize {
-        self.partition.centers.len()
+        self.partition.centroids.len()
     }
 
-    /// The neighbors of every known point; `None` where so many cells must be searched that looking at all points is
-    /// as fast.
-    pub fn nearest_of_known(&self, k: usize, recall: f64, run: &Run<'_>) -> Result<Option<Found>> {
+    /// The neighbors of every known point, and how they were found; `None` where so many lists must be probed that looking at
+    /// all points is as fast.
+    pub fn nearest_of_known(
+        &self,
+        k: usize,
+        recall: f64,
+        run: &Run<'_>,
+    ) -> Result<Option<(Rows, SearchInfo)>> {
         let queries = Queries { f32_points: &self.f32_points, are_known: true };
-        let blocks = self.partition.cells().enumerate().flat_map(|(cell, ids)| blocks_of(cell, ids));
+        let blocks = self.partition.lists().enumerate().flat_map(|(list, ids)| blocks_of(list, ids));
         self.nearest(queries, &blocks.collect::<Vec<_>>(), k, recall, run)
     }
 
@@ -82,30 +79,30 @@ impl<'a> Cells<'a> {
         k: usize,
         recall: f64,
         run: &Run<'_>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<(Rows, SearchInfo)>> {
         let f32_points = self.f32_points.of_new(new);
         let mut order: Vec<u32> = (0..new.len() as u32).collect();
-        let cells = self.partition.centers.assign(&f32_points, &order, run)?;
-        let sizes = sort_into_cells(&mut order, cells);
+        let lists = self.partition.centroids.assign(&f32_points, &order, run)?;
+        let sizes = sort_into_lists(&mut order, lists);
         let mut rest = &order[..];
         let blocks: Vec<Block<'_>> = sizes
             .into_iter()
-            .flat_map(|(cell, size)| {
+            .flat_map(|(list, size)| {
                 let (rows, after) = rest.split_at(size);
                 rest = after;
-                blocks_of(cell as usize, rows)
+                blocks_of(list as usize, rows)
             })
             .collect();
         let queries = Queries { f32_points: &f32_points, are_known: false };
         self.nearest(queries, &blocks, k, recall, run)
     }
 
-    /// The nearest known point that satisfies a condition, in the `probes` nearest cells of a known point.
-    pub fn nearest_where(&self, row: u32, probes: usize, holds: impl Fn(u32) -> bool) -> Option<(f64, u32)> {
-        let near = self.partition.centers.nearest(&self.f32_points, row, probes);
-        let cells = near.iter().map(|&cell| cell as usize);
+    /// The nearest known point that satisfies a condition, in the `n_probe` nearest lists of a known point.
+    pub fn nearest_where(&self, row: u32, n_probe: usize, holds: impl Fn(u32) -> bool) -> Option<(f64, u32)> {
+        let nearest = self.partition.centroids.nearest(&self.f32_points, row, n_probe);
+        let lists = nearest.iter().map(|&list| list as usize);
         let bounds = &self.partition.bounds;
-        let ids = cells.flat_map(|cell| &self.partition.order[bounds[cell]..bounds[cell + 1]]).copied();
+        let ids = lists.flat_map(|list| &self.partition.order[bounds[list]..bounds[list + 1]]).copied();
         let mut best = Best::new(1);
         for id in ids.filter(|&id| holds(id)) {
             best.offer(self.distance(self.f32_points.exact_row(row as usize), id), id);
@@ -115,7 +112,7 @@ impl<'a> Cells<'a> {
 
     /// The distance of a point to a known one.
     fn distance(&self, row: &[f64], id: u32) -> f64 {
-        self.metric.distance(row, self.f32_points.exact_row(id as usize))
+        self.transform.distance(row, self.f32_points.exact_row(id as usize))
     }
 
     /// The neighbors of the queries in all blocks.
@@ -126,72 +123,72 @@ impl<'a> Cells<'a> {
         k: usize,
         recall: f64,
         run: &Run<'_>,
-    ) -> Result<Option<Found>> {
-        let samples =
-            Stream::new(run.seed, Stage::Cells).at(u32::MAX, 0).permutation(queries.f32_points.len());
+    ) -> Result<Option<(Rows, SearchInfo)>> {
+        let samples = Stream::new(run.seed, Stage::Ivf).at(u32::MAX, 0).permutation(queries.f32_points.len());
         let size = SAMPLE.min(samples.len().div_ceil(2));
         let (first, rest) = samples.split_at(size);
         // With one query there is no second sample.
         let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
         let exact = |sample: &[u32]| {
             let quiet = Run { progress: &Unheard(run.progress), ..*run };
-            tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.metric, k, &quiet)
+            tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.transform, k, &quiet)
         };
         let ranks = self.ranks(queries, first, &exact(first)?.0, k);
         let truth = exact(second)?.1;
-        let cell_of_query =
-            cell_of(queries.f32_points.len(), blocks.iter().map(|block| (block.cell, block.rows)));
-        let mut probes = 1 + share_quantile(&ranks, recall);
+        let list_of_query =
+            list_of(queries.f32_points.len(), blocks.iter().map(|block| (block.list, block.rows)));
+        let mut n_probe = 1 + share_quantile(&ranks, recall);
         loop {
             run.check()?;
-            if probes * self.f32_points.len() / self.len() + self.len() > self.f32_points.len() / 4 {
+            if n_probe * self.f32_points.len() / self.len() + self.len() > self.f32_points.len() / 4 {
                 return Ok(None);
             }
             let distances_of = |row: &u32| {
-                let cell = cell_of_query[*row as usize] as usize;
-                self.search_block(queries, &[*row], cell, probes, k).1
+                let list = list_of_query[*row as usize] as usize;
+                self.search_block(queries, &[*row], list, n_probe, k).1
             };
             let found: Vec<Vec<f64>> = second.par_iter().map(distances_of).collect();
             let reached = recall_of(found.iter().map(Vec::as_slice), &truth, k);
             if reached >= recall {
-                let (ids, distances) = self.search(queries, blocks, probes, k, run)?;
-                return Ok(Some(Found { ids, distances, probes, recall: reached, sample: second.len() }));
+                let found = self.search(queries, blocks, n_probe, k, run)?;
+                let used = UsedSearch::Ivf { n_lists: self.len(), n_probe };
+                return Ok(Some((found, SearchInfo { used, recall: reached, sample: second.len() })));
             }
             // The second sample was harder than the first.
-            probes += probes.div_ceil(50);
+            n_probe += n_probe.div_ceil(50);
         }
     }
 
-    /// For each true neighbor of the sample: how many cells lie nearer to the query than the one that holds it.
+    /// For each true neighbor of the sample: how many lists are nearer to the query than the one that holds it.
     fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
-        let cell_of = cell_of(self.f32_points.len(), self.partition.cells().enumerate());
+        let list_of = list_of(self.f32_points.len(), self.partition.lists().enumerate());
         let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
-            let cells = self.partition.centers.nearest(queries.f32_points, query, self.len());
+            let lists = self.partition.centroids.nearest(queries.f32_points, query, self.len());
             let mut rank = vec![0; self.len()];
-            cells.iter().enumerate().for_each(|(place, &cell)| rank[cell as usize] = place);
-            neighbors.iter().map(|&id| rank[cell_of[id as usize] as usize]).collect::<Vec<_>>()
+            lists.iter().enumerate().for_each(|(place, &list)| rank[list as usize] = place);
+            neighbors.iter().map(|&id| rank[list_of[id as usize] as usize]).collect::<Vec<_>>()
         });
         ranks.collect::<Vec<_>>().concat()
     }
 
-    /// The neighbors of every query within its nearest cells.
+    /// The neighbors of every query within its nearest lists.
     fn search(
         &self,
         queries: Queries<'_>,
         blocks: &[Block<'_>],
-        probes: usize,
+        n_probe: usize,
         k: usize,
         run: &Run<'_>,
-    ) -> Result<(Vec<u32>, Vec<f64>)> {
+    ) -> Result<Rows> {
         let n = queries.f32_points.len();
         run.stage("neighbors", Some(n as u64))?;
         let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
         for blocks in blocks.chunks(WAITING / QUERIES) {
-            let found: Vec<(Vec<u32>, Vec<f64>)> = blocks
+            let found: Vec<Rows> = blocks
                 .par_iter()
                 .map(|block| {
                     run.check()?;
-                    let found = self.search_block(queries, block.rows, block.cell, probes, k);
+                    let found = self.search_block(queries, block.rows, block.list, n_probe, k);
                     run.progress.advance(block.rows.len() as u64);
                     Ok(found)
                 })
@@ -208,44 +205,44 @@ impl<'a> Cells<'a> {
         Ok((ids, distances))
     }
 
-    /// Bounds for lists that nothing has been offered to, from the panels of the first cell. Without them a quarter of the time
-    /// went into filling the lists with what was soon to leave them.
-    fn narrow(&self, panels: Range<usize>, group: &[f32], places: &[u32], lists: &mut [ShortList]) {
+    /// Bounds for short lists that nothing has been offered to, from the panels of the first inverted list. Without
+    /// them a quarter of the time went into filling short lists with what was soon to leave them.
+    fn narrow(&self, panels: Range<usize>, group: &[f32], places: &[u32], shorts: &mut [ShortList]) {
         let mut lowest: [Vec<f32>; GROUP] = Default::default();
         self.panels.lowest_of_parts(panels, group, &mut lowest);
         for (&place, lowest) in places.iter().zip(&mut lowest) {
             // One more than are kept: the query itself may be among them.
-            let list = &mut lists[place as usize];
-            if lowest.len() > list.kept() {
-                list.narrow(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
+            let short = &mut shorts[place as usize];
+            if lowest.len() > short.kept() {
+                short.narrow(*lowest.select_nth_unstable_by(short.kept(), f32::total_cmp).1);
             }
         }
     }
 
-    /// Neighbors of queries of one cell, which share most of the cells that they look into.
+    /// Neighbors of queries of one list, which probe mostly the same lists.
     fn search_block(
         &self,
         queries: Queries<'_>,
         rows: &[u32],
-        cell: usize,
-        probes: usize,
+        list: usize,
+        n_probe: usize,
         k: usize,
-    ) -> (Vec<u32>, Vec<f64>) {
-        // All look into their own cell first. The bounds are soon so narrow that little of the other cells gets past them.
-        let around = self.partition.centers.around(cell, WIDER * probes);
+    ) -> Rows {
+        // All probe their own list first. The bounds are soon so narrow that little of the other lists gets past them.
+        let around = self.partition.centroids.around(list, WIDER * n_probe);
         let mut visitors: Vec<Vec<u32>> = vec![Vec::new(); around.len()];
         visitors[0] = (0..rows.len() as u32).collect();
-        around.visit_nearest(queries.f32_points, rows, probes, |place, center| {
-            if center > 0 {
-                visitors[center].push(place as u32);
+        around.visit_nearest(queries.f32_points, rows, n_probe, |place, centroid| {
+            if centroid > 0 {
+                visitors[centroid].push(place as u32);
             }
         });
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
         let d = self.f32_points.n_columns();
-        // Each is needed once for every cell that it looks into.
+        // Each is needed once for every list that it probes.
         let points: Vec<f32> = rows.iter().flat_map(|&row| queries.f32_points.row(row as usize)).collect();
         let mut group = Vec::new();
-        for (visited, visitors) in around.cells().zip(&visitors) {
+        for (visited, visitors) in around.lists().zip(&visitors) {
             let panels = self.bounds[visited]..self.bounds[visited + 1];
             for places in visitors.chunks(GROUP) {
                 let mut excluded = [u32::MAX; GROUP];
@@ -255,13 +252,13 @@ impl<'a> Cells<'a> {
                 let point =
                     |&place: &u32| points[place as usize * d..(place as usize + 1) * d].iter().copied();
                 interleave(places.iter().map(point), d, &mut group);
-                if visited == cell {
+                if visited == list {
                     self.narrow(panels.clone(), &group, places, &mut closest);
                 }
                 self.panels.offer(
                     panels.clone(),
                     &group,
-                    &mut Lists { lists: &mut closest, places, excluded },
+                    &mut ShortLists { lists: &mut closest, places, excluded },
                 );
             }
         }
@@ -273,11 +270,11 @@ impl<'a> Cells<'a> {
             let row = queries.f32_points.exact_row(query as usize);
             listed.clear();
             listed.extend(closest.finish().iter().map(|&(_, id)| id));
-            self.metric.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
+            self.transform.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
             exact.iter().zip(&listed).for_each(|(&distance, &id)| best.offer(distance, id));
             if best.bound().is_none() {
-                // Fewer than k points in all its cells: seldom, and then every point is looked at.
-                queries.scan(query, &self.f32_points, self.metric, &mut best);
+                // Fewer than k points in all its lists: seldom, and then every point is looked at.
+                queries.scan(query, &self.f32_points, self.transform, &mut best);
             }
             write_row(best.pairs(), ids, distances);
         }
@@ -285,24 +282,24 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Queries of one cell.
+/// Queries of one list.
 struct Block<'a> {
-    cell: usize,
+    list: usize,
     rows: &'a [u32],
 }
 
-fn blocks_of(cell: usize, rows: &[u32]) -> impl Iterator<Item = Block<'_>> {
+fn blocks_of(list: usize, rows: &[u32]) -> impl Iterator<Item = Block<'_>> {
     let n_blocks = rows.len().div_ceil(QUERIES);
-    rows.chunks(rows.len().div_ceil(n_blocks)).map(move |rows| Block { cell, rows })
+    rows.chunks(rows.len().div_ceil(n_blocks)).map(move |rows| Block { list, rows })
 }
 
-/// The cell of each of `n` points, from the points of each cell.
-fn cell_of<'a>(n: usize, cells: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<u32> {
-    let mut cell_of = vec![0; n];
-    for (cell, ids) in cells {
-        ids.iter().for_each(|&id| cell_of[id as usize] = cell as u32);
+/// The list of each of `n` points, from the points of each list.
+fn list_of<'a>(n: usize, lists: impl Iterator<Item = (usize, &'a [u32])>) -> Vec<u32> {
+    let mut list_of = vec![0; n];
+    for (list, ids) in lists {
+        ids.iter().for_each(|&id| list_of[id as usize] = list as u32);
     }
-    cell_of
+    list_of
 }
 
 /// A few more than `k` are kept: rounding may misplace neighbors that are almost equally far.
@@ -326,7 +323,7 @@ fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize
     right.sum::<usize>() as f64 / truth.len() as f64
 }
 
-/// Cancels as the listener says, but tells it nothing: samples are no progress.
+/// Passes cancellation on, but reports nothing: samples are no progress.
 struct Unheard<'a>(&'a dyn Progress);
 
 impl Progress for Unheard<'_> {
@@ -338,16 +335,13 @@ impl Progress for Unheard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distance::Metric;
     use crate::generators::uneven_blobs;
     use crate::neighbors::{
-        NeighborGraph, SearchMethod, SearchParams, Space, UsedSearch, nearest_neighbors, search_neighbors,
+        NeighborGraph, SearchMethod, SearchParams, Space, nearest_neighbors, search_neighbors,
     };
 
-    fn approximate(
-        points: Points,
-        k: usize,
-        recall: f64,
-    ) -> (NeighborGraph, crate::neighbors::SearchInfo, Space) {
+    fn approximate(points: Points, k: usize, recall: f64) -> (NeighborGraph, SearchInfo, Space) {
         let space = Space::from_points(points, Metric::Euclidean).unwrap();
         let params = SearchParams { method: SearchMethod::Approximate, recall };
         let (graph, info) = search_neighbors(&space, k, &params, &Run::new(1)).unwrap();
@@ -368,7 +362,7 @@ mod tests {
         let points = uneven_blobs(12_000, 8, 12, 5).unwrap().points;
         for asked in [0.8, 0.95, 0.99] {
             let (graph, info, space) = approximate(points.clone(), 10, asked);
-            assert!(matches!(info.used, UsedSearch::Cells { .. }), "{info:?}");
+            assert!(matches!(info.used, UsedSearch::Ivf { .. }), "{info:?}");
             let recall = true_recall(&graph, &space, 10);
             assert!(info.recall >= asked && (recall - info.recall).abs() < 0.02, "{recall} and {info:?}");
             assert!(
@@ -383,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Without any groups the nearest cells hold little: every point is looked at, and the result is exact.
+    /// Without clusters the nearest lists hold few of the neighbors: every point is looked at, and the result is exact.
     #[test]
     fn shapeless_points_are_searched_exactly() {
         let mut draws = Stream::new(3, Stage::Generator).at(0, 0);
@@ -403,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn more_neighbors_than_small_cells_hold() {
+    fn more_neighbors_than_small_lists_hold() {
         let points = uneven_blobs(3000, 7, 3, 6).unwrap().points;
         let (graph, _, space) = approximate(points, 400, 0.98);
         assert!(true_recall(&graph, &space, 400) >= 0.97);
@@ -416,8 +410,8 @@ mod tests {
         let all = uneven_blobs(16_000, 9, 9, 7).unwrap().points;
         let rows = |range: std::ops::Range<u32>| all.select(&range.collect::<Vec<_>>());
         let (known, new) = (rows(0..12_000), rows(12_000..16_000));
-        let cells = Cells::new(&known, Metric::Euclidean, 10, &Run::new(2)).unwrap();
-        let found = cells.nearest_of_new(&new, 10, 0.95, &Run::new(2)).unwrap().unwrap();
+        let ivf = Ivf::new(&known, SquareTransform::Root, 10, &Run::new(2)).unwrap();
+        let ((_, distances), info) = ivf.nearest_of_new(&new, 10, 0.95, &Run::new(2)).unwrap().unwrap();
         let f32_points = F32Points::new(&known);
         let queries = Queries { f32_points: &f32_points.of_new(&new), are_known: false };
         let all: Vec<u32> = (0..4000).collect();
@@ -426,12 +420,12 @@ mod tests {
             &all,
             &f32_points,
             &Panels::of_all(&f32_points, &Run::new(0)).unwrap(),
-            Metric::Euclidean,
+            SquareTransform::Root,
             10,
             &Run::new(0),
         )
         .unwrap();
-        let recall = recall_of(found.distances.chunks_exact(10), &truth, 10);
-        assert!((recall - found.recall).abs() < 0.02 && recall > 0.94, "{recall} and {}", found.recall);
+        let recall = recall_of(distances.chunks_exact(10), &truth, 10);
+        assert!((recall - info.recall).abs() < 0.02 && recall > 0.94, "{recall} and {info:?}");
     }
 }

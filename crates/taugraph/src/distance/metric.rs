@@ -1,0 +1,257 @@
+//! The metrics, each described in one place.
+//!
+//! A new metric is a variant of [`Metric`] and an arm of [`Metric::description`], without which nothing compiles. Searches,
+//! queries and bounds name no metric: they ask for its [`RowForm`] and its [`Geometry`].
+
+use crate::parameter::choices;
+use super::sums::{lane_sum, squared_euclidean, squared_to_each};
+
+choices! {
+    /// Distance between two rows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Metric = "euclidean" {
+        /// √Σ(a − b)².
+        "euclidean" => Euclidean,
+        /// Σ|a − b|.
+        "manhattan" => Manhattan,
+        /// 1 − cos(a, b); in [0, 2]. A row of zeros is an error.
+        "cosine" => Cosine,
+    }
+}
+
+/// All that the rest of the library knows about a metric.
+struct Description {
+    rows: RowForm,
+    geometry: Geometry,
+}
+
+/// How rows are prepared before distances between them are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowForm {
+    /// They stay as they are.
+    AsGiven,
+    /// They are scaled to length 1; a row of zeros is an error.
+    UnitLength,
+}
+
+/// What a distance is a function of. That decides which searches apply.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Geometry {
+    /// An increasing function of the squared Euclidean distance between prepared rows. The k-d tree, the tiles, the inverted file
+    /// and sparse points rely on that.
+    SquaredEuclidean(SquareTransform),
+    /// Any other function of two prepared rows. Every pair is looked at, and sparse points are refused.
+    General(fn(&[f64], &[f64]) -> f64),
+}
+
+impl Metric {
+    #[inline(always)]
+    fn description(self) -> Description {
+        match self {
+            Metric::Euclidean => Description {
+                rows: RowForm::AsGiven,
+                geometry: Geometry::SquaredEuclidean(SquareTransform::Root),
+            },
+            Metric::Manhattan => Description {
+                rows: RowForm::AsGiven,
+                geometry: Geometry::General(manhattan),
+            },
+            Metric::Cosine => Description {
+                rows: RowForm::UnitLength,
+                geometry: Geometry::SquaredEuclidean(SquareTransform::Half),
+            },
+        }
+    }
+
+    /// How it wants the rows.
+    pub(crate) fn rows(self) -> RowForm {
+        self.description().rows
+    }
+
+    /// What its distances are a function of.
+    #[inline(always)]
+    pub(crate) fn geometry(self) -> Geometry {
+        self.description().geometry
+    }
+
+    /// Distance of two prepared rows.
+    ///
+    /// This function defines every distance of the product: searches may filter by faster formulas, but what
+    /// they return is compared and reported in these bits.
+    #[inline]
+    pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
+        match self.geometry() {
+            Geometry::SquaredEuclidean(transform) => transform.distance(a, b),
+            Geometry::General(distance) => distance(a, b),
+        }
+    }
+
+    /// Squared distance of two prepared rows, as affinities take it.
+    #[inline]
+    pub(crate) fn squared_distance(self, a: &[f64], b: &[f64]) -> f64 {
+        match self.geometry() {
+            Geometry::SquaredEuclidean(transform) => transform.squared_distance_at(squared_euclidean(a, b)),
+            Geometry::General(distance) => distance(a, b).powi(2),
+        }
+    }
+
+    /// Squared distances of `from` to the named rows: the bits of [`Metric::squared_distance`], faster where possible.
+    pub(crate) fn squared_distances_to_each<'a>(
+        self,
+        from: &[f64],
+        ids: &[u32],
+        row: impl Fn(usize) -> &'a [f64],
+        out: &mut [f64],
+    ) {
+        match self.geometry() {
+            Geometry::SquaredEuclidean(transform) => {
+                squared_to_each(from, ids, row, out);
+                out.iter_mut().for_each(|value| *value = transform.squared_distance_at(*value));
+            }
+            Geometry::General(distance) => {
+                out.iter_mut()
+                    .zip(ids)
+                    .for_each(|(out, &id)| *out = distance(from, row(id as usize)).powi(2));
+            }
+        }
+    }
+}
+
+/// How a distance follows from the squared Euclidean distance of the same rows. All are increasing, so that bounds on one are
+/// bounds on the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SquareTransform {
+    /// √s.
+    Root,
+    /// s/2. For unit rows this is 1 − cos, without the cancellation of that difference for close ones.
+    Half,
+}
+
+impl SquareTransform {
+    /// The distance at a squared Euclidean distance.
+    #[inline]
+    pub(crate) fn distance_at(self, squared: f64) -> f64 {
+        match self {
+            SquareTransform::Root => squared.sqrt(),
+            SquareTransform::Half => squared / 2.0,
+        }
+    }
+
+    /// The square of that distance, without taking a root first.
+    #[inline]
+    pub(crate) fn squared_distance_at(self, squared: f64) -> f64 {
+        match self {
+            SquareTransform::Root => squared,
+            SquareTransform::Half => self.distance_at(squared).powi(2),
+        }
+    }
+
+    /// The inverse, rounded up: a squared Euclidean distance that no pair at `distance` exceeds.
+    #[inline]
+    pub(crate) fn square_bound(self, distance: f64) -> f64 {
+        let squared = match self {
+            SquareTransform::Root => distance * distance,
+            SquareTransform::Half => distance * 2.0,
+        };
+        squared * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE
+    }
+
+    /// Distance of two prepared rows.
+    #[inline]
+    pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
+        self.distance_at(squared_euclidean(a, b))
+    }
+
+    /// Distances of `from` to the named rows: the bits of [`SquareTransform::distance`], faster.
+    pub(crate) fn distances_to_each<'a>(
+        self,
+        from: &[f64],
+        ids: &[u32],
+        row: impl Fn(usize) -> &'a [f64],
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(ids.len(), 0.0);
+        squared_to_each(from, ids, row, out);
+        out.iter_mut().for_each(|value| *value = self.distance_at(*value));
+    }
+}
+
+#[inline]
+fn manhattan(a: &[f64], b: &[f64]) -> f64 {
+    lane_sum(a.len(), |t| (a[t] - b[t]).abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Stage, Stream};
+    use proptest::prelude::*;
+
+    #[test]
+    fn metrics_by_hand() {
+        let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 0.0, 3.0, 1.0, 4.0]);
+        assert_eq!(Metric::Euclidean.distance(&a, &b), 14f64.sqrt());
+        assert_eq!(Metric::Euclidean.squared_distance(&a, &b), 14.0);
+        assert_eq!(Metric::Manhattan.distance(&a, &b), 6.0);
+        assert!((Metric::Cosine.distance(&[1.0, 0.0], &[0.6, 0.8]) - 0.4).abs() < 1e-15);
+    }
+
+    #[test]
+    fn names_are_all_different() {
+        for (place, metric) in Metric::ALL.iter().enumerate() {
+            assert!(Metric::ALL[..place].iter().all(|other| other.name() != metric.name()));
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn names_are_those_of_json() {
+        use serde::de::{Deserialize, IntoDeserializer, value};
+        for metric in Metric::all() {
+            let named = IntoDeserializer::<value::Error>::into_deserializer(metric.name());
+            assert_eq!(Metric::deserialize(named), Ok(metric));
+        }
+    }
+
+    #[test]
+    fn every_way_to_a_distance_has_the_same_bits() {
+        let mut draws = Stream::new(8, Stage::Generator).at(0, 0);
+        for n_columns in [1, 2, 3, 4, 7, 16, 50] {
+            let values: Vec<f64> = (0..40 * n_columns).map(|_| draws.normal()).collect();
+            let row = |i: usize| &values[i * n_columns..(i + 1) * n_columns];
+            let ids: Vec<u32> = (0..40).rev().collect();
+            let all = |f: &dyn Fn(&[f64], &[f64]) -> f64| -> Vec<f64> {
+                ids.iter().map(|&id| f(row(id as usize), row(3))).collect()
+            };
+            for metric in Metric::all() {
+                let mut found = vec![0.0; ids.len()];
+                metric.squared_distances_to_each(row(3), &ids, row, &mut found);
+                assert_eq!(found, all(&|a, b| metric.squared_distance(a, b)));
+                if let Geometry::SquaredEuclidean(transform) = metric.geometry() {
+                    transform.distances_to_each(row(3), &ids, row, &mut found);
+                    assert_eq!(found, all(&|a, b| metric.distance(a, b)));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// What the bounds of the searches rely on, rounding included.
+        #[test]
+        fn transforms_increase_and_their_inverse_bounds(
+            a in 0.0f64..1e3, b in 0.0f64..1e3, exponent in -150i32..150,
+        ) {
+            let (a, b) = (a.min(b) * 10f64.powi(exponent), a.max(b) * 10f64.powi(exponent));
+            for metric in Metric::all() {
+                if let Geometry::SquaredEuclidean(transform) = metric.geometry() {
+                    let distance = transform.distance_at(b);
+                    prop_assert!(transform.distance_at(a) <= distance);
+                    prop_assert!(b <= transform.square_bound(distance));
+                    let squared = transform.squared_distance_at(b);
+                    prop_assert!((squared - distance * distance).abs() <= 1e-15 * squared);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Stage 2, distance: metrics between points, and distances that the user brings.
+
+mod matrix;
+mod metric;
+mod sums;
+
+pub use matrix::DistanceMatrix;
+pub use metric::Metric;
+pub(crate) use metric::{Geometry, RowForm, SquareTransform};
+pub(crate) use sums::{lane_sum, squared_euclidean};

@@ -1,0 +1,125 @@
+//! Shortest pairs between groups by looking at every pair in single precision, and at those that may be short in double precision.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::OutsidePair;
+use crate::distance::SquareTransform;
+use crate::error::Result;
+use crate::neighbors::f32_points::F32Points;
+use crate::neighbors::panels::{GROUP, LANES, Panels, Sink};
+use crate::neighbors::tiles::{self, QUERIES, TILE};
+use crate::points::Points;
+use crate::progress::Run;
+
+/// The shortest pairs from the points of each list, all of one group, to points of other groups.
+pub(super) fn by_tiles(
+    points: &Points,
+    transform: SquareTransform,
+    group: &[u32],
+    lists: &[Vec<u32>],
+    run: &Run<'_>,
+) -> Result<Vec<OutsidePair>> {
+    if lists.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Groups one after the other: the panels of a group's own points, which are near and do not count, are left out.
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
+    let f32_points = F32Points::new(points);
+    let (panels, _) = Panels::new(&f32_points, std::iter::once(&order[..]), run)?;
+    let blocks: Vec<(&[u32], Range<usize>)> = lists
+        .iter()
+        .flat_map(|rows| {
+            let own = group[rows[0] as usize];
+            let begin = order.partition_point(|&i| group[i as usize] < own).div_ceil(LANES);
+            let end = order.partition_point(|&i| group[i as usize] <= own) / LANES;
+            rows.chunks(QUERIES).map(move |rows| (rows, begin..end.max(begin)))
+        })
+        .collect();
+    let found: Vec<Option<OutsidePair>> = blocks
+        .into_par_iter()
+        .map(|(rows, own)| {
+            run.check()?;
+            let mut shortest = Shortest {
+                points,
+                transform,
+                f32_points: &f32_points,
+                group,
+                rows: &[],
+                best: None,
+                bounds: [0.0; GROUP],
+            };
+            let groups: Vec<Vec<f32>> =
+                rows.chunks(GROUP).map(|rows| tiles::group(&f32_points, rows)).collect();
+            for range in [0..own.start, own.end..panels.len()] {
+                for first in range.clone().step_by(TILE) {
+                    let tile = first..(first + TILE).min(range.end);
+                    for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
+                        shortest.turn_to(rows);
+                        panels.offer(tile.clone(), queries, &mut shortest);
+                    }
+                }
+            }
+            Ok(shortest.best)
+        })
+        .collect::<Result<_>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The shortest pair out of the group of some queries so far.
+struct Shortest<'a> {
+    points: &'a Points,
+    transform: SquareTransform,
+    f32_points: &'a F32Points<'a>,
+    group: &'a [u32],
+    /// The queries that are searching.
+    rows: &'a [u32],
+    best: Option<OutsidePair>,
+    /// Scores above these prove that a pair is longer.
+    bounds: [f32; GROUP],
+}
+
+impl<'a> Shortest<'a> {
+    fn turn_to(&mut self, rows: &'a [u32]) {
+        self.rows = rows;
+        self.narrow();
+    }
+
+    fn narrow(&mut self) {
+        self.bounds = [f32::NEG_INFINITY; GROUP];
+        for (bound, &row) in self.bounds.iter_mut().zip(self.rows) {
+            *bound = match &self.best {
+                None => f32::MAX,
+                // Rounded up.
+                Some(pair) => {
+                    let squared = self.transform.square_bound(pair.distance);
+                    (self.f32_points.limit(row as usize, squared) as f32).next_up().min(f32::MAX)
+                }
+            };
+        }
+    }
+}
+
+impl Sink for Shortest<'_> {
+    #[inline(always)]
+    fn bound(&self, query: usize) -> f32 {
+        self.bounds[query]
+    }
+
+    fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]) {
+        let row = self.rows[query];
+        for (&id, &score) in ids.iter().zip(scores) {
+            let may_be_near = score <= self.bounds[query];
+            if !may_be_near || self.group[row as usize] == self.group[id as usize] {
+                continue;
+            }
+            let distance =
+                self.transform.distance(self.points.row(row as usize), self.points.row(id as usize));
+            self.best =
+                OutsidePair::better(self.best, Some(OutsidePair { distance, inside: row, outside: id }));
+            self.narrow();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! For each group of points, the shortest distance to a point of another group: one Borůvka round.
+
+mod by_tiles;
+mod by_tree;
+mod representatives;
+
+use std::cell::OnceCell;
+
+use rayon::prelude::*;
+
+use super::ivf::Ivf;
+use super::search::PointSearch;
+use super::{SearchParams, Space, sparse};
+use crate::error::Result;
+use crate::progress::Run;
+use crate::random::{Stage, Stream};
+use by_tiles::by_tiles;
+use by_tree::by_tree;
+
+/// Pairs that an exact search by tiles may look at; a second or two in 16 columns.
+const MAX_PAIRS: u64 = 2_000_000_000;
+
+/// A pair of points in different groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OutsidePair {
+    pub distance: f64,
+    pub inside: u32,
+    pub outside: u32,
+}
+
+impl OutsidePair {
+    /// Shorter first; equal lengths by the ids, lower first, the same from either side.
+    fn key(&self) -> (f64, u32, u32) {
+        (self.distance, self.inside.min(self.outside), self.inside.max(self.outside))
+    }
+
+    fn better(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if b.key() < a.key() { b } else { a }),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+/// Searches for the shortest pairs between groups.
+pub(crate) struct OutsideSearch<'a> {
+    space: &'a Space,
+    params: &'a SearchParams,
+    /// Made when it is first needed.
+    ivf: OnceCell<Ivf<'a>>,
+}
+
+/// The shortest pair out of each group, and whether it surely is.
+pub(crate) struct OutsidePairs {
+    pub shortest: Vec<Option<OutsidePair>>,
+    pub is_exact: bool,
+}
+
+impl<'a> OutsideSearch<'a> {
+    pub fn new(space: &'a Space, params: &'a SearchParams) -> Self {
+        Self { space, params, ivf: OnceCell::new() }
+    }
+
+    /// The shortest pair out of each group that has one, except group `skipped`.
+    ///
+    /// Where all other groups search, the skipped one (best the largest) need not. Where the groups are so large that this takes
+    /// very long, sampled representatives search for each of them: the pairs are short then, but perhaps not the shortest.
+    ///
+    /// # Panics
+    /// If the space is a neighbor graph, which does not know outside distances.
+    pub fn nearest(
+        &self,
+        group: &[u32],
+        n_groups: usize,
+        skipped: u32,
+        run: &Run<'_>,
+    ) -> Result<OutsidePairs> {
+        let mut is_exact = true;
+        let found = match self.space {
+            Space::Points(space) => match PointSearch::of(space) {
+                PointSearch::Scan => by_scan(self.space, group, skipped, run)?,
+                PointSearch::Tree(transform) => by_tree(space.points(), transform, group, skipped, run)?,
+                PointSearch::Panels(transform) if self.may_look_at_all_pairs(group, skipped) => {
+                    let members = members_of(group, skipped, usize::MAX, run);
+                    by_tiles(space.points(), transform, group, &members, run)?
+                }
+                PointSearch::Panels(transform) => {
+                    is_exact = false;
+                    self.by_representatives(space.points(), transform, group, skipped, run)?
+                }
+            },
+            // For a fixed point inside, the nearest outside with the lowest id has the lowest key, too.
+            Space::Sparse(points) => sparse::nearest_in_other_groups(points, group, skipped, run)?
+                .into_iter()
+                .map(|(inside, outside, distance)| OutsidePair { distance, inside, outside })
+                .collect(),
+            Space::Distances(_) => by_scan(self.space, group, skipped, run)?,
+            Space::Neighbors(_) => panic!("a neighbor graph has no distances to points outside it"),
+        };
+        let mut shortest = vec![None; n_groups];
+        for pair in found {
+            let place = &mut shortest[group[pair.inside as usize] as usize];
+            *place = OutsidePair::better(*place, Some(pair));
+        }
+        Ok(OutsidePairs { shortest, is_exact })
+    }
+
+    fn may_look_at_all_pairs(&self, group: &[u32], skipped: u32) -> bool {
+        let n = self.space.len();
+        let n_searching = group.iter().filter(|&&own| own != skipped).count();
+        !self.params.tries_ivf(n) || n_searching as u64 * n as u64 <= MAX_PAIRS
+    }
+}
+
+fn by_scan(space: &Space, group: &[u32], skipped: u32, run: &Run<'_>) -> Result<Vec<OutsidePair>> {
+    let n = space.len();
+    let found: Vec<Option<OutsidePair>> = (0..n)
+        .into_par_iter()
+        .filter(|&i| group[i] != skipped)
+        .map(|i| {
+            run.check()?;
+            Ok((0..n)
+                .filter(|&j| group[j] != group[i])
+                .map(|j| OutsidePair { distance: space.distance(i, j), inside: i as u32, outside: j as u32 })
+                .fold(None, |best, pair| OutsidePair::better(best, Some(pair))))
+        })
+        .collect::<Result<_>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The points of each group except `skipped`; of groups of more than `most`, a random sample of that many.
+fn members_of(group: &[u32], skipped: u32, most: usize, run: &Run<'_>) -> Vec<Vec<u32>> {
+    let mut order: Vec<u32> = (0..group.len() as u32).filter(|&i| group[i as usize] != skipped).collect();
+    order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
+    let groups = order.chunk_by(|&a, &b| group[a as usize] == group[b as usize]);
+    let stream = Stream::new(run.seed, Stage::Representatives);
+    groups
+        .map(|members| {
+            if members.len() <= most {
+                return members.to_vec();
+            }
+            let chosen = stream.at(members[0], 0).permutation(members.len());
+            let mut chosen: Vec<u32> = chosen[..most].iter().map(|&place| members[place as usize]).collect();
+            chosen.sort_unstable();
+            chosen
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::Metric;
+    use crate::points::Points;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn tree_and_tiles_equal_the_scan(
+            d in 1usize..12, n in 2usize..200, grid in 2usize..400, n_groups in 1u32..6, seed in any::<u64>(),
+        ) {
+            let mut draws = Stream::new(seed, Stage::Generator).at(0, 0);
+            let values = (0..n * d).map(|_| draws.below(grid) as f64).collect();
+            let group: Vec<u32> = (0..n).map(|_| draws.below(n_groups as usize) as u32).collect();
+            let space = Space::from_points(Points::new(values, d).unwrap(), Metric::Euclidean).unwrap();
+            let run = Run::new(0);
+            let params = SearchParams::default();
+            let fast = OutsideSearch::new(&space, &params).nearest(&group, n_groups as usize, 0, &run).unwrap();
+            prop_assert!(fast.is_exact);
+            let mut slow = vec![None; n_groups as usize];
+            for pair in by_scan(&space, &group, 0, &run).unwrap() {
+                let place = &mut slow[group[pair.inside as usize] as usize];
+                *place = OutsidePair::better(*place, Some(pair));
+            }
+            prop_assert_eq!(fast.shortest, slow);
+        }
+    }
+
+    /// Blobs of thousands of points: representatives and shortening find pairs that are hardly longer than the shortest.
+    #[test]
+    fn representatives_find_short_pairs() {
+        let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();
+        let group: Vec<u32> = data.labels.iter().copied().collect();
+        let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+        let Space::Points(points) = &space else { unreachable!() };
+        let PointSearch::Panels(transform) = PointSearch::of(points) else { unreachable!() };
+        let run = Run::new(0);
+        let params = SearchParams::default();
+        let search = OutsideSearch::new(&space, &params);
+        let exact = search.nearest(&group, 4, 0, &run).unwrap().shortest;
+        let found = search.by_representatives(points.points(), transform, &group, 0, &run).unwrap();
+        assert_eq!(found.len(), 3);
+        for pair in found {
+            let shortest = exact[group[pair.inside as usize] as usize].unwrap();
+            assert!(pair.distance <= 1.15 * shortest.distance, "{pair:?} and {shortest:?}");
+        }
+    }
+}

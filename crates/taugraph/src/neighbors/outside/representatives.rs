@@ -1,0 +1,100 @@
+//! Short pairs between groups that are too large to look at every pair: sampled representatives of each group search for all of
+//! it, and what those of large groups find is shortened from either end in turn.
+
+use rayon::prelude::*;
+
+use super::by_tiles::by_tiles;
+use super::{MAX_PAIRS, OutsidePair, OutsideSearch, members_of};
+use crate::distance::SquareTransform;
+use crate::error::Result;
+use crate::neighbors::ivf::Ivf;
+use crate::points::Points;
+use crate::progress::Run;
+
+/// Members of a group that are sampled to search for all of it; smaller groups search as a whole.
+const REPRESENTATIVES: usize = 256;
+/// Inverted lists that a member of a small group probes.
+const N_PROBE: usize = 8;
+
+impl<'a> OutsideSearch<'a> {
+    /// Short pairs out of every group except `skipped`, perhaps not the shortest.
+    pub(super) fn by_representatives(
+        &self,
+        points: &'a Points,
+        transform: SquareTransform,
+        group: &[u32],
+        skipped: u32,
+        run: &Run<'_>,
+    ) -> Result<Vec<OutsidePair>> {
+        let searching = members_of(group, skipped, REPRESENTATIVES, run);
+        let (large, small): (Vec<_>, Vec<_>) =
+            searching.into_iter().partition(|members| members.len() == REPRESENTATIVES);
+        let n_small: usize = small.iter().map(Vec::len).sum();
+        // Groups whose members have found nothing yet.
+        let mut unlucky = Vec::new();
+        let mut found = Vec::new();
+        if n_small as u64 * points.len() as u64 > MAX_PAIRS {
+            let ivf = match self.ivf.get() {
+                Some(ivf) => ivf,
+                None => {
+                    let made = Ivf::new(points, transform, 1, run)?;
+                    self.ivf.get_or_init(|| made)
+                }
+            };
+            let pairs: Vec<Option<OutsidePair>> = small
+                .par_iter()
+                .map(|members| {
+                    run.check()?;
+                    let outside = |row: u32| {
+                        ivf.nearest_where(row, N_PROBE, |id| group[id as usize] != group[row as usize])
+                    };
+                    let pairs = members.iter().map(|&inside| {
+                        outside(inside).map(|(distance, outside)| OutsidePair { distance, inside, outside })
+                    });
+                    Ok(pairs.fold(None, OutsidePair::better))
+                })
+                .collect::<Result<_>>()?;
+            for (members, pair) in small.into_iter().zip(pairs) {
+                match pair {
+                    Some(pair) => found.push(pair),
+                    // All points around are of the same group.
+                    None => unlucky.push(members),
+                }
+            }
+        } else {
+            unlucky = small;
+        }
+        found.extend(by_tiles(points, transform, group, &unlucky, run)?);
+        let of_large = by_tiles(points, transform, group, &large, run)?;
+        let shortened = of_large.into_par_iter().map(|pair| {
+            run.check()?;
+            Ok(shorten(pair, points, transform, group))
+        });
+        found.extend(shortened.collect::<Result<Vec<_>>>()?);
+        Ok(found)
+    }
+}
+
+/// Replaces the inner end by the nearest point of the group to the outer end, then the outer end by the nearest point outside to the
+/// inner one, until neither changes.
+fn shorten(pair: OutsidePair, points: &Points, transform: SquareTransform, group: &[u32]) -> OutsidePair {
+    let own = group[pair.inside as usize];
+    let nearest = |to: u32, is_inside: bool| {
+        let candidates = (0..points.len() as u32).filter(|&i| (group[i as usize] == own) == is_inside);
+        let pairs = candidates.map(|i| {
+            let distance = transform.distance(points.row(i as usize), points.row(to as usize));
+            let (inside, outside) = if is_inside { (i, to) } else { (to, i) };
+            OutsidePair { distance, inside, outside }
+        });
+        pairs.fold(None, |best, pair| OutsidePair::better(best, Some(pair)))
+    };
+    let mut best = pair;
+    loop {
+        let inward = OutsidePair::better(Some(best), nearest(best.outside, true)).unwrap_or(best);
+        let outward = OutsidePair::better(Some(inward), nearest(inward.inside, false)).unwrap_or(inward);
+        if outward == best {
+            return best;
+        }
+        best = outward;
+    }
+}

@@ -1,0 +1,201 @@
+//! What the pipeline starts from: points under a metric, distances, or neighbors.
+
+use std::borrow::Cow;
+
+use super::reordered::Reordered;
+use super::{NeighborGraph, SparseMetricPoints};
+use crate::distance::{DistanceMatrix, Metric, RowForm};
+use crate::error::{Error, Result};
+use crate::memory::Scratch;
+use crate::points::{Duplicates, Points, SparsePoints};
+use crate::progress::Run;
+
+/// What the pipeline starts from: anything that gives neighbors and, mostly, distances.
+#[derive(Debug, Clone)]
+pub enum Space {
+    /// Points and a metric; made by [`Space::from_points`].
+    Points(MetricPoints),
+    /// Sparse points and a metric; made by [`Space::from_sparse`].
+    Sparse(SparseMetricPoints),
+    /// All distances, precomputed.
+    Distances(DistanceMatrix),
+    /// A neighbor graph, precomputed. Pairs outside it are taken as infinitely far apart.
+    Neighbors(NeighborGraph),
+}
+
+/// Points prepared for their metric (unit rows for the cosine distance).
+#[derive(Debug, Clone)]
+pub struct MetricPoints {
+    points: Points,
+    metric: Metric,
+    /// For out-of-core points: a copy in locality order.
+    reordered: Option<Reordered>,
+}
+
+impl MetricPoints {
+    fn new(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
+        let points = match metric.rows() {
+            RowForm::AsGiven => points,
+            RowForm::UnitLength => points.unit_rows(scratch)?,
+        };
+        Ok(Self { points, metric, reordered: None })
+    }
+
+    /// Points that were prepared before and are to keep their bits.
+    pub(crate) fn restored(points: Points, metric: Metric) -> Result<Self> {
+        match metric.rows() {
+            RowForm::AsGiven => {}
+            RowForm::UnitLength => {
+                let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
+                if let Some(row) = (0..points.len()).find(|&row| !is_unit(points.row(row))) {
+                    let rule = "its length is not 1, as the metric asks";
+                    return Err(Error::BadStructure { row, rule });
+                }
+            }
+        }
+        Ok(Self { points, metric, reordered: None })
+    }
+
+    /// The points; scaled to length 1 for the cosine distance.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// New points, prepared for the metric as these were.
+    pub(crate) fn prepare_new<'a>(&self, new: &'a Points, run: &Run<'_>) -> Result<Cow<'a, Points>> {
+        match self.metric.rows() {
+            RowForm::AsGiven => Ok(Cow::Borrowed(new)),
+            RowForm::UnitLength => new.clone().unit_rows(run.scratch).map(Cow::Owned),
+        }
+    }
+
+    #[inline]
+    fn row(&self, i: usize) -> &[f64] {
+        match &self.reordered {
+            None => self.points.row(i),
+            Some(copy) => copy.row(i),
+        }
+    }
+
+    /// The points named by `rows`, in that order.
+    fn select(&self, rows: &[u32], run: &Run<'_>) -> Result<Self> {
+        let points = self.points.select_into(rows, run.scratch)?;
+        Ok(Self { points, metric: self.metric, reordered: None })
+    }
+}
+
+impl Space {
+    /// Points under a metric.
+    pub fn from_points(points: Points, metric: Metric) -> Result<Self> {
+        Self::from_points_with(points, metric, None)
+    }
+
+    /// The same; what the metric has to copy of shared points goes to the scratch.
+    pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
+        MetricPoints::new(points, metric, scratch).map(Space::Points)
+    }
+
+    /// Sparse points under the cosine or the Euclidean metric.
+    pub fn from_sparse(points: SparsePoints, metric: Metric) -> Result<Self> {
+        SparseMetricPoints::new(points, metric).map(Space::Sparse)
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        match self {
+            Space::Points(space) => space.points.len(),
+            Space::Sparse(space) => space.points().len(),
+            Space::Distances(matrix) => matrix.len(),
+            Space::Neighbors(graph) => graph.len(),
+        }
+    }
+
+    /// Never: empty inputs are refused.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Distance from `i` to `j`; infinite where a neighbor graph does not say.
+    #[inline]
+    pub fn distance(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Space::Points(space) => space.metric.distance(space.row(i), space.row(j)),
+            Space::Sparse(space) => space.distance(i, j),
+            Space::Distances(matrix) => matrix.get(i, j),
+            Space::Neighbors(_) if i == j => 0.0,
+            Space::Neighbors(graph) => graph.distance_between(i, j).unwrap_or(f64::INFINITY),
+        }
+    }
+
+    /// Squared distance from `i` to `j`, as affinities take it.
+    #[inline]
+    pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Space::Points(space) => space.metric.squared_distance(space.row(i), space.row(j)),
+            Space::Sparse(space) => space.squared_distance(i, j),
+            Space::Distances(_) | Space::Neighbors(_) => self.distance(i, j).powi(2),
+        }
+    }
+
+    /// Squared distances from `i` to each of the named points.
+    pub(crate) fn squared_distances(&self, i: usize, ids: &[u32], out: &mut [f64]) {
+        match self {
+            Space::Points(space) => {
+                space.metric.squared_distances_to_each(space.row(i), ids, |j| space.row(j), out);
+            }
+            Space::Sparse(_) | Space::Distances(_) | Space::Neighbors(_) => {
+                out.iter_mut().zip(ids).for_each(|(out, &j)| *out = self.squared_distance(i, j as usize));
+            }
+        }
+    }
+
+    /// Whether any two points have a known distance.
+    pub fn knows_all_pairs(&self) -> bool {
+        !matches!(self, Space::Neighbors(_))
+    }
+
+    /// The distinct points, and which rows share one. Neighbor graphs are taken as they are.
+    pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
+        match self {
+            Space::Points(space) => self.without_copies(Duplicates::of_points(&space.points), |rows| {
+                space.select(rows, run).map(Space::Points)
+            }),
+            Space::Sparse(space) => self.without_copies(Duplicates::of_sparse(space.points()), |rows| {
+                Ok(Space::Sparse(space.select(rows)))
+            }),
+            Space::Distances(matrix) => {
+                let duplicates = Duplicates::of_distances(matrix.len(), |i, j| matrix.get(i, j));
+                self.without_copies(duplicates, |rows| Ok(Space::Distances(matrix.select(rows))))
+            }
+            Space::Neighbors(graph) => Ok((Cow::Borrowed(self), Duplicates::none(graph.len()))),
+        }
+    }
+
+    /// The space itself if no row has a copy; otherwise what `select` makes of the first row of each point.
+    fn without_copies(
+        &self,
+        duplicates: Duplicates,
+        select: impl FnOnce(&[u32]) -> Result<Space>,
+    ) -> Result<(Cow<'_, Space>, Duplicates)> {
+        let distinct = match duplicates.n_copies() {
+            0 => Cow::Borrowed(self),
+            _ => Cow::Owned(select(duplicates.row_of_node())?),
+        };
+        Ok((distinct, duplicates))
+    }
+
+    /// The same space for looking up distances between points that are close in the graph. Out-of-core points are read from a copy
+    /// in locality order, where such points lie together.
+    pub(crate) fn reordered_by(&self, neighbors: &NeighborGraph, run: &Run<'_>) -> Result<Cow<'_, Space>> {
+        let Space::Points(space) = self else { return Ok(Cow::Borrowed(self)) };
+        match Reordered::new(&space.points, || neighbors.locality_order(), run)? {
+            None => Ok(Cow::Borrowed(self)),
+            reordered => Ok(Cow::Owned(Space::Points(MetricPoints { reordered, ..space.clone() }))),
+        }
+    }
+}
