@@ -198,23 +198,6 @@ mod tests {
     }
 
     #[test]
-    fn names_are_all_different() {
-        for (place, metric) in Metric::ALL.iter().enumerate() {
-            assert!(Metric::ALL[..place].iter().all(|other| other.name() != metric.name()));
-        }
-    }
-
-    #[cfg(feature = "serde")]
-    #[test]
-    fn names_are_those_of_json() {
-        use serde::de::{Deserialize, IntoDeserializer, value};
-        for metric in Metric::all() {
-            let named = IntoDeserializer::<value::Error>::into_deserializer(metric.name());
-            assert_eq!(Metric::deserialize(named), Ok(metric));
-        }
-    }
-
-    #[test]
     fn every_way_to_a_distance_has_the_same_bits() {
         let mut draws = Stream::new(8, Stage::Generator).at(0, 0);
         for n_columns in [1, 2, 3, 4, 7, 16, 50] {

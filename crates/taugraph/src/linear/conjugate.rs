@@ -1,17 +1,16 @@
-//! Conjugate gradients for several right-hand sides at once.
+//! Preconditioned conjugate gradients for several right-hand sides at once.
 //!
 //! The right-hand sides of a node lie beside each other, so that one pass over the edges serves all of them. Sums over the
 //! nodes are made in fixed chunks and added in order: the same bits on any number of threads.
 
 use rayon::prelude::*;
 
-use super::Solver;
-use super::multigrid::{CHUNK, FINEST, Multigrid};
+use super::level::CHUNK;
+use super::{InterruptCheck, Solver};
 use crate::error::{Error, Result};
-use crate::progress::Run;
 
 /// How often the iteration may start again from the true residual.
-const STARTS: usize = 3;
+const MAX_STARTS: usize = 3;
 
 /// How the iteration went.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,61 +21,147 @@ pub struct SolveInfo {
     pub residual: f64,
 }
 
+/// A symmetric, positive semidefinite system A·x = b with a preconditioner. Vectors of `width` right-hand sides lie node by
+/// node.
+pub(super) trait System {
+    /// What the preconditioner works in.
+    type Workspace;
+
+    fn workspace(&self, width: usize) -> Self::Workspace;
+
+    /// The diagonal of A.
+    fn diagonal(&self) -> &[f64];
+
+    /// out ← A·x.
+    fn apply(&self, x: &[f64], out: &mut [f64], width: usize);
+
+    /// z ← an approximate solution of A·z = r; `spare` is scratch space of the same length.
+    fn precondition(
+        &self,
+        r: &[f64],
+        z: &mut Vec<f64>,
+        spare: &mut Vec<f64>,
+        work: &mut Self::Workspace,
+        width: usize,
+    );
+}
+
 /// Solves from zero until each residual is below the tolerance times its right-hand side, or iterations run out.
 pub(super) fn solve(
-    multigrid: &Multigrid<'_>,
-    mut r: Vec<f64>,
+    system: &impl System,
+    right: Vec<f64>,
     width: usize,
     solver: &Solver,
-    run: &Run<'_>,
+    check: InterruptCheck<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
-    let zeros = || vec![0.0; r.len()];
-    let (mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros());
-    let right = r.clone();
-    let mut work = multigrid.workspace(FINEST, width);
-    let inverse: Vec<f64> =
-        multigrid.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect();
-    let starts = squares(&r, &inverse, width)?;
-    let relative = |squares: &[f64]| {
-        let ratio = |(square, start): (&f64, &f64)| if *start > 0.0 { (square / start).sqrt() } else { 0.0 };
-        squares.iter().zip(&starts).map(ratio).fold(0.0, f64::max)
-    };
-    let mut info = SolveInfo { iterations: 0, residual: relative(&starts) };
+    let mut iteration = Iteration::new(system, right, width)?;
     // The residual that is carried along drifts away from the true one: that is measured at the end, and if it is not small
     // enough the iteration starts again from there.
-    for _ in 0..STARTS {
-        multigrid.cycle(FINEST, &r, &mut z, &mut q, &mut work, width);
-        p.copy_from_slice(&z);
-        let mut rz = dots(&r, &z, width);
-        while info.residual > solver.tolerance && info.iterations < solver.max_iterations {
-            run.check()?;
-            multigrid.apply(FINEST, &p, &mut q, width);
-            let pq = dots(&p, &q, width);
-            // A right-hand side that is solved exactly stays as it is.
-            let steps: Vec<f64> =
-                rz.iter().zip(&pq).map(|(rz, pq)| if *pq > 0.0 { rz / pq } else { 0.0 }).collect();
-            step(&mut x, &mut r, &p, &q, &steps);
-            let residual = relative(&squares(&r, &inverse, width)?);
-            info = SolveInfo { iterations: info.iterations + 1, residual };
-            multigrid.cycle(FINEST, &r, &mut z, &mut q, &mut work, width);
-            let new = dots(&r, &z, width);
-            let turns: Vec<f64> =
-                new.iter().zip(&rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
-            p.par_chunks_mut(CHUNK * width).zip(z.par_chunks(CHUNK * width)).for_each(|(p, z)| {
-                for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
-                    p.iter_mut().zip(z).zip(&turns).for_each(|((p, z), turn)| *p = z + turn * *p);
-                }
-            });
-            rz = new;
+    for _ in 0..MAX_STARTS {
+        iteration.start();
+        while !iteration.is_over(solver) {
+            check()?;
+            iteration.step()?;
         }
-        multigrid.apply(FINEST, &x, &mut q, width);
-        r.par_iter_mut().zip(&right).zip(&q).for_each(|((r, right), q)| *r = right - q);
-        info.residual = relative(&squares(&r, &inverse, width)?);
-        if info.residual <= solver.tolerance || info.iterations >= solver.max_iterations {
+        iteration.measure()?;
+        if iteration.is_over(solver) {
             break;
         }
     }
-    Ok((x, info))
+    Ok((iteration.x, iteration.info))
+}
+
+/// The vectors of the iteration, named as in every textbook.
+struct Iteration<'a, S: System> {
+    system: &'a S,
+    width: usize,
+    right: Vec<f64>,
+    x: Vec<f64>,
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    q: Vec<f64>,
+    /// r·z of each right-hand side.
+    rz: Vec<f64>,
+    work: S::Workspace,
+    /// 1/diagonal, or 0 where that is 0.
+    inverse: Vec<f64>,
+    /// Squared length of each right-hand side.
+    starts: Vec<f64>,
+    info: SolveInfo,
+}
+
+impl<'a, S: System> Iteration<'a, S> {
+    fn new(system: &'a S, right: Vec<f64>, width: usize) -> Result<Self> {
+        let zeros = || vec![0.0; right.len()];
+        let inverse: Vec<f64> =
+            system.diagonal().iter().map(|&d| if d > 0.0 { 1.0 / d } else { 0.0 }).collect();
+        let starts = squares(&right, &inverse, width)?;
+        let residual = relative(&starts, &starts);
+        Ok(Self {
+            system,
+            width,
+            r: right.clone(),
+            x: zeros(),
+            z: zeros(),
+            p: zeros(),
+            q: zeros(),
+            rz: Vec::new(),
+            work: system.workspace(width),
+            right,
+            inverse,
+            starts,
+            info: SolveInfo { iterations: 0, residual },
+        })
+    }
+
+    /// Begins at the current residual, without a past direction.
+    fn start(&mut self) {
+        self.precondition();
+        self.p.copy_from_slice(&self.z);
+        self.rz = dots(&self.r, &self.z, self.width);
+    }
+
+    fn precondition(&mut self) {
+        self.system.precondition(&self.r, &mut self.z, &mut self.q, &mut self.work, self.width);
+    }
+
+    fn is_over(&self, solver: &Solver) -> bool {
+        self.info.residual <= solver.tolerance || self.info.iterations >= solver.max_iterations
+    }
+
+    fn step(&mut self) -> Result<()> {
+        self.system.apply(&self.p, &mut self.q, self.width);
+        let pq = dots(&self.p, &self.q, self.width);
+        // A right-hand side that is solved exactly stays as it is.
+        let steps: Vec<f64> =
+            self.rz.iter().zip(&pq).map(|(rz, pq)| if *pq > 0.0 { rz / pq } else { 0.0 }).collect();
+        advance(&mut self.x, &mut self.r, &self.p, &self.q, &steps);
+        let residual = relative(&squares(&self.r, &self.inverse, self.width)?, &self.starts);
+        self.info = SolveInfo { iterations: self.info.iterations + 1, residual };
+        self.precondition();
+        let new = dots(&self.r, &self.z, self.width);
+        let turns: Vec<f64> =
+            new.iter().zip(&self.rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
+        turn(&mut self.p, &self.z, &turns);
+        self.rz = new;
+        Ok(())
+    }
+
+    /// Replaces the residual that was carried along by the true one.
+    fn measure(&mut self) -> Result<()> {
+        self.system.apply(&self.x, &mut self.q, self.width);
+        let terms = self.r.par_iter_mut().zip(&self.right).zip(&self.q);
+        terms.for_each(|((r, right), q)| *r = right - q);
+        self.info.residual = relative(&squares(&self.r, &self.inverse, self.width)?, &self.starts);
+        Ok(())
+    }
+}
+
+/// The largest residual relative to its right-hand side, both as squared lengths.
+fn relative(squares: &[f64], starts: &[f64]) -> f64 {
+    let ratio = |(square, start): (&f64, &f64)| if *start > 0.0 { (square / start).sqrt() } else { 0.0 };
+    squares.iter().zip(starts).map(ratio).fold(0.0, f64::max)
 }
 
 /// Squared length of each right-hand side in units of the diagonal; an error if one is not a number.
@@ -99,7 +184,7 @@ fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
 }
 
 /// x ← x + steps·p, r ← r − steps·q.
-fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
+fn advance(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
     let width = steps.len();
     let size = CHUNK * width;
     let ours = x.par_chunks_mut(size).zip(r.par_chunks_mut(size));
@@ -110,6 +195,16 @@ fn step(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
                 x[lane] += steps[lane] * p[lane];
                 r[lane] -= steps[lane] * q[lane];
             }
+        }
+    });
+}
+
+/// p ← z + turns·p.
+fn turn(p: &mut [f64], z: &[f64], turns: &[f64]) {
+    let width = turns.len();
+    p.par_chunks_mut(CHUNK * width).zip(z.par_chunks(CHUNK * width)).for_each(|(p, z)| {
+        for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
+            p.iter_mut().zip(z).zip(turns).for_each(|((p, z), turn)| *p = z + turn * *p);
         }
     });
 }
@@ -136,4 +231,64 @@ fn total(of_chunks: Vec<Vec<f64>>, width: usize) -> Vec<f64> {
         total.iter_mut().zip(chunk).for_each(|(total, sum)| *total += sum);
     }
     total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The second difference on a path with both ends held at 0; its diagonal is the preconditioner.
+    struct Path {
+        diagonal: Vec<f64>,
+    }
+
+    impl System for Path {
+        type Workspace = ();
+
+        fn workspace(&self, _: usize) {}
+
+        fn diagonal(&self) -> &[f64] {
+            &self.diagonal
+        }
+
+        fn apply(&self, x: &[f64], out: &mut [f64], width: usize) {
+            let at = |place: Option<usize>| place.and_then(|place| x.get(place)).unwrap_or(&0.0);
+            for (place, out) in out.iter_mut().enumerate() {
+                *out = 2.0 * x[place] - at(place.checked_sub(width)) - at(Some(place + width));
+            }
+        }
+
+        fn precondition(
+            &self,
+            r: &[f64],
+            z: &mut Vec<f64>,
+            _: &mut Vec<f64>,
+            _: &mut Self::Workspace,
+            _: usize,
+        ) {
+            z.iter_mut().zip(r).for_each(|(z, r)| *z = r / 2.0);
+        }
+    }
+
+    #[test]
+    fn any_system_with_a_preconditioner_is_solved() {
+        let n = 60;
+        let system = Path { diagonal: vec![2.0; n] };
+        // The second right-hand side is 0.
+        let right: Vec<f64> = (0..n).flat_map(|_| [1.0, 0.0]).collect();
+        let solver = Solver { tolerance: 1e-12, max_iterations: 2 * n };
+        let (x, info) = solve(&system, right, 2, &solver, &|| Ok(())).unwrap();
+        assert!(info.residual <= 1e-12 && info.iterations <= n, "{info:?}");
+        for (place, x) in x.chunks_exact(2).enumerate() {
+            let exact = (place + 1) as f64 * (n - place) as f64 / 2.0;
+            assert!((x[0] - exact).abs() < 1e-9 * exact && x[1] == 0.0);
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_iteration() {
+        let system = Path { diagonal: vec![2.0; 9] };
+        let found = solve(&system, vec![1.0; 9], 1, &Solver::default(), &|| Err(Error::Canceled));
+        assert!(matches!(found, Err(Error::Canceled)));
+    }
 }

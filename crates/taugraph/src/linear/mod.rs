@@ -5,18 +5,25 @@
 //! until a few remain, and every merger corrects what the nodes cannot settle among themselves. What merges with what
 //! depends on the graph alone, so that one [`Hierarchy`] serves every set of labels.
 
+mod coarsest;
 mod conjugate;
 mod hierarchy;
+mod kernels;
+mod level;
+mod merging;
 mod multigrid;
 
 pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
-pub(crate) use multigrid::{FINEST, LANES, Multigrid};
+pub(crate) use kernels::LANES;
+pub(crate) use multigrid::{FINEST, Multigrid};
 
 use crate::error::Result;
 use crate::graph::Components;
 use crate::parameter::parameters;
-use crate::progress::Run;
+
+/// Asked between the steps of a solver: an error ends it.
+pub(crate) type InterruptCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 parameters! {
     /// Precision of the linear systems.
@@ -49,7 +56,7 @@ pub(crate) fn solve(
     right: &[f64],
     width: usize,
     solver: &Solver,
-    run: &Run<'_>,
+    check: InterruptCheck<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
     let unit = hierarchy.heaviest();
     let multigrid = match ground {
@@ -60,7 +67,7 @@ pub(crate) fn solve(
         }
     };
     // Right-hand sides in whole lanes: the last ones are empty.
-    let padded = width.next_multiple_of(multigrid::LANES);
+    let padded = width.next_multiple_of(LANES);
     let mut r = vec![0.0; hierarchy.order().len() * padded];
     for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
         let of_node = &right[node as usize * width..(node as usize + 1) * width];
@@ -72,7 +79,7 @@ pub(crate) fn solve(
     if let Ground::None(components) = ground {
         remove_means(&mut r, padded, components, hierarchy.order());
     }
-    let (x, info) = conjugate::solve(&multigrid, r, padded, solver, run)?;
+    let (x, info) = conjugate::solve(&multigrid, r, padded, solver, check)?;
     let mut values = vec![0.0; right.len()];
     for (row, &node) in x.chunks_exact(padded).zip(hierarchy.order()) {
         values[node as usize * width..(node as usize + 1) * width].copy_from_slice(&row[..width]);
@@ -155,7 +162,7 @@ mod tests {
             let extra: Vec<f64> = (0..n).map(|i| if seed >= 2 && is_first(i) { 0.5 } else { 0.0 }).collect();
             let b: Vec<f64> = (0..n).map(|_| draws.uniform()).collect();
             let ground = Ground::Some { held: &held, extra: &extra };
-            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &EXACT, &Run::new(0)).unwrap();
+            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &EXACT, &|| Ok(())).unwrap();
             assert!(info.residual <= 1e-12 && info.iterations < 100, "{info:?}");
             assert!(error(&graph, &held, &extra, &x, &b) < 1e-9);
             assert!((0..n).all(|i| !held[i] || x[i] == 0.0));
@@ -170,7 +177,7 @@ mod tests {
         let mut draws = draws(9);
         let right: Vec<f64> = (0..5 * n).map(|_| draws.uniform()).collect();
         let ground = Ground::None(&components);
-        let (x, info) = solve(&Hierarchy::new(&graph), &ground, &right, 5, &EXACT, &Run::new(0)).unwrap();
+        let (x, info) = solve(&Hierarchy::new(&graph), &ground, &right, 5, &EXACT, &|| Ok(())).unwrap();
         assert!(info.residual <= 1e-12 && info.iterations < 100, "{info:?}");
         let mut centered = right.clone();
         let identity: Vec<u32> = (0..n as u32).collect();
@@ -185,7 +192,7 @@ mod tests {
 
     /// Components that all merge away on one level, nodes without neighbors, weights near the ends of what a number holds.
     #[test]
-    fn chunks_and_extreme_weights() {
+    fn small_components_and_extreme_weights() {
         let pairs: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, 1.0)).collect();
         let rings: Vec<_> =
             (0..70).flat_map(|r| (0..12).map(move |i| (12 * r + i, 12 * r + (i + 1) % 12, 1.0))).collect();
@@ -207,7 +214,7 @@ mod tests {
             let (extra, b) = (vec![0.0; n], vec![unit; n]);
             let solver = Solver { tolerance: 1e-11, ..EXACT };
             let ground = Ground::Some { held: &held, extra: &extra };
-            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &Run::new(0)).unwrap();
+            let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &|| Ok(())).unwrap();
             assert!(info.residual <= 1e-11, "{info:?}");
             let scaled: Vec<f64> = b.iter().map(|b| b / unit).collect();
             let edges: Vec<_> = edges.iter().map(|&(i, j, _)| (i, j, 1.0)).collect();
@@ -228,7 +235,7 @@ mod tests {
             let (extra, b) = (vec![0.0; n as usize], vec![1.0; n as usize]);
             let ground = Ground::Some { held: &held, extra: &extra };
             let solver = Solver { tolerance: 1e-8, max_iterations: 10_000 };
-            let (_, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &Run::new(0)).unwrap();
+            let (_, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &|| Ok(())).unwrap();
             assert!(info.iterations < most, "{info:?}");
         }
     }

@@ -4,6 +4,7 @@ mod all_pairs;
 mod decide;
 mod evaluate;
 mod examples;
+mod params;
 mod rows;
 mod rules;
 #[cfg(test)]
@@ -14,115 +15,23 @@ pub use crate::linear::{SolveInfo, Solver};
 pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use examples::LabeledNodes;
+pub use params::{Clamping, Priors, PropagateParams, Rule};
 pub use rows::RowLabels;
 pub use walk::{WalkInfo, WalkTable};
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::linear::Hierarchy;
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::parameter::{ParameterTree, choices, parameters};
 use crate::progress::Run;
 use decide::{Scale, probabilities, to_sizes};
-use rules::{Problem, Scores};
+use rules::{LinearRule, Problem, Scores};
 
 /// Edges lighter than this share of the heaviest are taken as absent: through them a label would reach every point of a
 /// graph of all pairs, by weights that are mere rounding.
 const WEAK: f64 = 1e-10;
-
-choices! {
-    /// How labels spread.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub enum Rule = "harmonic" {
-        /// Harmonic functions with class-mass normalization.
-        "harmonic" => Harmonic,
-        /// Poisson learning.
-        "poisson" => Poisson,
-        /// Local and global consistency with class-mass normalization.
-        "consistency" => Consistency {
-            /// How much a node listens to its neighbors.
-            alpha: f64 = 0.99, "above 0 and below 1" => |alpha| *alpha > 0.0 && *alpha < 1.0;
-        },
-        /// The label with the largest K_jl/√K_ll.
-        "kernel-cosine" => KernelCosine,
-        /// The label nearest in the distances of the kernel.
-        "nearest-in-kernel" => NearestInKernel,
-        /// Algorithm 2 of the paper; see [`WalkTable`].
-        "greedy-walk" => GreedyWalk {
-            /// The most steps.
-            max_walk: usize = 5;
-            /// Leading eigenpairs; none takes all, which needs N² memory.
-            pairs: Option<usize> = None;
-        },
-    }
-}
-
-choices! {
-    /// Whether given labels are certain.
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    pub enum Clamping = "hard" {
-        /// Labeled points keep their labels.
-        "hard" => Hard,
-        /// They may be outvoted by their neighbors (harmonic functions only).
-        "soft" => Soft {
-            /// Strength of a given label, in units of its node's degree.
-            strength: f64 = 1.0, "finite and above 0" => |strength| *strength > 0.0 && strength.is_finite();
-        },
-    }
-}
-
-choices! {
-    /// How likely the classes are before anything is known.
-    #[derive(Debug, Clone, PartialEq)]
-    pub enum Priors = "uniform" {
-        /// All alike.
-        "uniform" => Uniform,
-        /// In these proportions.
-        "given" => Given {
-            /// One share for each class, in the order of the classes.
-            shares: Vec<f64> = Vec::new();
-        },
-    }
-}
-
-parameters! {
-    /// Parameters of [`propagate`].
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct PropagateParams {
-        /// How labels spread.
-        rule: Rule = Rule::Harmonic;
-        /// Whether given labels are certain.
-        clamping: Clamping = Clamping::Hard;
-        /// How likely the classes are before anything is known.
-        priors: Priors = Priors::Uniform;
-        /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
-        sizes: Option<Vec<f64>> = None;
-        /// Precision of the linear systems.
-        solver: Solver = Solver::default();
-        /// Whether the components of a given graph are joined by weak links, so that labels reach all of it.
-        link: bool = false;
-    }
-}
-
-impl PropagateParams {
-    /// Harmonic functions with uniform priors, certain examples and no sizes.
-    fn is_plain_harmonic(&self) -> bool {
-        let Self { rule, clamping, priors, sizes, .. } = self;
-        *rule == Rule::Harmonic
-            && *clamping == Clamping::Hard
-            && *priors == Priors::Uniform
-            && sizes.is_none()
-    }
-
-    fn check(&self) -> Result<()> {
-        self.check_ranges("propagate")?;
-        let soft = matches!(self.clamping, Clamping::Soft { .. });
-        let rule = "needs harmonic functions: the other rules keep given labels as they are, or never did";
-        require(!soft || self.rule == Rule::Harmonic, "propagate.clamping", "soft", rule)
-    }
-}
 
 /// Labels of all nodes.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,8 +91,45 @@ pub struct Propagator<'a> {
 /// By what a rule spreads labels.
 #[derive(Debug, Clone)]
 enum Means {
-    Systems(Hierarchy),
+    /// Linear systems on the levels of the graph.
+    Systems { hierarchy: Hierarchy, rule: LinearRule },
+    /// Walks that do not depend on the labels.
     Walks(WalkTable),
+}
+
+impl Means {
+    fn new(graph: &SparseGraph, params: &PropagateParams, run: &Run<'_>) -> Result<Self> {
+        let rule = match params.rule {
+            Rule::Harmonic => LinearRule::Harmonic(params.clamping),
+            Rule::Poisson => LinearRule::Poisson,
+            Rule::Consistency { alpha } => LinearRule::Consistency { alpha },
+            Rule::KernelCosine => LinearRule::KernelCosine,
+            Rule::NearestInKernel => LinearRule::NearestInKernel,
+            Rule::GreedyWalk { max_walk, pairs } => {
+                return Ok(Self::Walks(match pairs {
+                    Some(pairs) => WalkTable::truncated(graph, pairs, max_walk, run)?,
+                    None => WalkTable::exact(graph, max_walk, run)?,
+                }));
+            }
+        };
+        let [bytes, _] = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
+        refuse_share("hierarchy", bytes, graph.n_nodes(), run, "label fewer points")?;
+        run.stage("hierarchy", None)?;
+        Ok(Self::Systems { hierarchy: Hierarchy::new(graph), rule })
+    }
+}
+
+/// Refuses a stage that takes `bytes` for `n_nodes` nodes, and says for how many there would be room.
+fn refuse_share(
+    stage: &'static str,
+    bytes: u64,
+    n_nodes: usize,
+    run: &Run<'_>,
+    advice: &'static str,
+) -> Result<()> {
+    let share = |n: usize| (bytes as f64 * n as f64 / n_nodes as f64) as u64;
+    let estimate = |n: usize| MemoryEstimate::of(vec![(stage, share(n))]);
+    refuse_if_over(n_nodes, run.memory_limit, estimate, advice)
 }
 
 impl<'a> Propagator<'a> {
@@ -191,22 +137,7 @@ impl<'a> Propagator<'a> {
     pub fn new(graph: &'a SparseGraph, params: &'a PropagateParams, run: &Run<'_>) -> Result<Self> {
         params.check()?;
         let (graph, n_weak) = without_weak_edges(graph);
-        let means = match params.rule {
-            Rule::GreedyWalk { max_walk, pairs: None } => {
-                Means::Walks(WalkTable::exact(&graph, max_walk, run)?)
-            }
-            Rule::GreedyWalk { max_walk, pairs: Some(pairs) } => {
-                Means::Walks(WalkTable::truncated(&graph, pairs, max_walk, run)?)
-            }
-            _ => {
-                let [bytes, _] = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
-                let share = |n: usize| (bytes as f64 * n as f64 / graph.n_nodes() as f64) as u64;
-                let estimate = |n: usize| MemoryEstimate::of(vec![("hierarchy", share(n))]);
-                refuse_if_over(graph.n_nodes(), run.memory_limit, estimate, "label fewer points")?;
-                run.stage("hierarchy", None)?;
-                Means::Systems(Hierarchy::new(&graph))
-            }
-        };
+        let means = Means::new(&graph, params, run)?;
         let (components, degrees) = (Components::of_graph(&graph), graph.degrees());
         Ok(Self { graph, n_weak, params, components, degrees, means })
     }
@@ -215,7 +146,7 @@ impl<'a> Propagator<'a> {
     pub fn walk_info(&self) -> Option<WalkInfo> {
         match &self.means {
             Means::Walks(table) => Some(table.info()),
-            Means::Systems(_) => None,
+            Means::Systems { .. } => None,
         }
     }
 
@@ -232,43 +163,21 @@ impl<'a> Propagator<'a> {
         at_a_time: usize,
         run: &Run<'_>,
     ) -> Result<Propagation> {
-        let params = self.params;
-        let (n, width) = (self.graph.n_nodes(), examples.n_classes());
+        let n = self.graph.n_nodes();
         if examples.n_nodes() != n {
             return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
         }
         let by_component = examples.reached(&self.components);
         let reached: Vec<bool> =
             self.components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();
-        let (scores, scale) = match &self.means {
-            Means::Walks(table) => (table.scores(examples), Scale::Difference),
-            Means::Systems(hierarchy) => {
-                self.refuse_without_memory(examples, at_a_time, run)?;
-                self.solve_rule(&Problem { of: self, hierarchy, examples, reached: &reached, run })?
-            }
-        };
-        if scores.info.residual > params.solver.tolerance {
-            let SolveInfo { iterations, residual } = scores.info;
-            return Err(Error::SolveNotConverged {
-                iterations,
-                residual,
-                tolerance: params.solver.tolerance,
-            });
+        let (scores, scale) = self.scores(examples, &reached, at_a_time, run)?;
+        let SolveInfo { iterations, residual } = scores.info;
+        let tolerance = self.params.solver.tolerance;
+        if residual > tolerance {
+            return Err(Error::SolveNotConverged { iterations, residual, tolerance });
         }
-        let mut probabilities = probabilities(&scores.values, scale, examples, &reached, &params.priors)?;
-        let is_held = |node: usize| params.clamping == Clamping::Hard && examples.get(node).is_some();
-        if let Some(shares) = &params.sizes {
-            let free: Vec<bool> = (0..n).map(|node| reached[node] && !is_held(node)).collect();
-            to_sizes(&mut probabilities, width, &free, shares)?;
-        }
-        for (node, class) in examples.iter() {
-            if is_held(node as usize) {
-                let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
-                row.fill(0.0);
-                row[class as usize] = 1.0;
-            }
-        }
-        let decided: Vec<(u32, f64)> = probabilities.chunks_exact(width).map(best).collect();
+        let probabilities = self.probabilities(&scores.values, scale, examples, &reached)?;
+        let decided: Vec<(u32, f64)> = probabilities.chunks_exact(examples.n_classes()).map(best).collect();
         Ok(Propagation {
             labels: decided.iter().zip(&reached).map(|(best, reached)| reached.then_some(best.0)).collect(),
             margins: decided.iter().map(|best| best.1.max(0.0)).collect(),
@@ -280,29 +189,64 @@ impl<'a> Propagator<'a> {
         })
     }
 
-    fn solve_rule(&self, problem: &Problem<'_>) -> Result<(Scores, Scale)> {
-        Ok(match self.params.rule {
-            Rule::Consistency { alpha } => (problem.consistency(alpha)?, Scale::Mass),
-            Rule::Poisson => (problem.poisson()?, Scale::Difference),
-            Rule::KernelCosine => (problem.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
-            Rule::NearestInKernel => (problem.by_kernel(|k, own| 2.0 * k - own)?, Scale::Difference),
-            Rule::Harmonic => (problem.harmonic(self.params.clamping)?, Scale::Mass),
-            Rule::GreedyWalk { .. } => unreachable!("walks need no systems"),
-        })
+    /// Scores of every class at every node.
+    fn scores(
+        &self,
+        examples: &LabeledNodes,
+        reached: &[bool],
+        at_a_time: usize,
+        run: &Run<'_>,
+    ) -> Result<(Scores, Scale)> {
+        match &self.means {
+            Means::Walks(table) => Ok((table.scores(examples), Scale::Difference)),
+            Means::Systems { hierarchy, rule } => {
+                self.refuse_without_memory(*rule, examples, at_a_time, run)?;
+                Problem { of: self, hierarchy, examples, reached, run }.scores(*rule)
+            }
+        }
+    }
+
+    /// Probabilities of the classes, brought to their sizes where these are given; examples that are certain keep their labels.
+    fn probabilities(
+        &self,
+        scores: &[f64],
+        scale: Scale,
+        examples: &LabeledNodes,
+        reached: &[bool],
+    ) -> Result<Vec<f64>> {
+        let PropagateParams { clamping, priors, sizes, .. } = self.params;
+        let width = examples.n_classes();
+        let mut probabilities = probabilities(scores, scale, examples, reached, priors)?;
+        let is_held = |node: usize| *clamping == Clamping::Hard && examples.get(node).is_some();
+        if let Some(shares) = sizes {
+            let free: Vec<bool> = (0..reached.len()).map(|node| reached[node] && !is_held(node)).collect();
+            to_sizes(&mut probabilities, width, &free, shares)?;
+        }
+        for (node, class) in examples.iter() {
+            if is_held(node as usize) {
+                let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
+                row.fill(0.0);
+                row[class as usize] = 1.0;
+            }
+        }
+        Ok(probabilities)
     }
 
     /// The hierarchy; for each right-hand side eight vectors of the iteration and its levels, scores and probabilities; and the
     /// weights of the levels.
-    fn refuse_without_memory(&self, examples: &LabeledNodes, at_a_time: usize, run: &Run<'_>) -> Result<()> {
-        let by_kernel = matches!(self.params.rule, Rule::KernelCosine | Rule::NearestInKernel);
-        let width = if by_kernel { examples.nodes().len() } else { examples.n_classes() } as u64;
+    fn refuse_without_memory(
+        &self,
+        rule: LinearRule,
+        examples: &LabeledNodes,
+        at_a_time: usize,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let width = rule.n_right_hand_sides(examples) as u64;
         let n_nodes = self.graph.n_nodes();
         let n_edges = self.graph.n_edges() as u64;
         let per_system = 8 * n_nodes as u64 * (12 * width.next_multiple_of(4) + 8) + 8 * n_edges;
         let [making, _] = Hierarchy::bytes(n_nodes as u64, n_edges);
         let bytes = making + at_a_time as u64 * per_system;
-        let share = |n: usize| (bytes as f64 * n as f64 / n_nodes as f64) as u64;
-        let estimate = |n: usize| MemoryEstimate::of(vec![("propagate", share(n))]);
-        refuse_if_over(n_nodes, run.memory_limit, estimate, "label fewer points, or use another rule")
+        refuse_share("propagate", bytes, n_nodes, run, "label fewer points, or use another rule")
     }
 }

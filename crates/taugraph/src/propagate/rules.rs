@@ -1,10 +1,31 @@
 //! The rules that need only a few linear systems on the graph: scores of every class at every node.
 
+use super::decide::Scale;
 use super::examples::LabeledNodes;
 use super::{Clamping, Propagator, SolveInfo};
 use crate::error::Result;
 use crate::linear::{Ground, Hierarchy, solve};
 use crate::progress::Run;
+
+/// A rule whose scores solve linear systems; each is a method of [`Problem`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum LinearRule {
+    Harmonic(Clamping),
+    Poisson,
+    Consistency { alpha: f64 },
+    KernelCosine,
+    NearestInKernel,
+}
+
+impl LinearRule {
+    /// One for each class, or one for each example.
+    pub fn n_right_hand_sides(self, examples: &LabeledNodes) -> usize {
+        match self {
+            Self::KernelCosine | Self::NearestInKernel => examples.nodes().len(),
+            Self::Harmonic(_) | Self::Poisson | Self::Consistency { .. } => examples.n_classes(),
+        }
+    }
+}
 
 /// Scores node by node; higher is likelier.
 pub(super) struct Scores {
@@ -27,8 +48,20 @@ impl Problem<'_> {
         self.of.graph.n_nodes()
     }
 
+    /// The scores of a rule, and how they compare.
+    pub fn scores(&self, rule: LinearRule) -> Result<(Scores, Scale)> {
+        Ok(match rule {
+            LinearRule::Harmonic(clamping) => (self.harmonic(clamping)?, Scale::Mass),
+            LinearRule::Poisson => (self.poisson()?, Scale::Difference),
+            LinearRule::Consistency { alpha } => (self.consistency(alpha)?, Scale::Mass),
+            LinearRule::KernelCosine => (self.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
+            LinearRule::NearestInKernel => (self.by_kernel(|k, own| 2.0 * k - own)?, Scale::Difference),
+        })
+    }
+
     fn solve(&self, ground: Ground<'_>, right: &[f64], width: usize) -> Result<Scores> {
-        let (values, info) = solve(self.hierarchy, &ground, right, width, &self.of.params.solver, self.run)?;
+        let (solver, check) = (&self.of.params.solver, || self.run.check());
+        let (values, info) = solve(self.hierarchy, &ground, right, width, solver, &check)?;
         Ok(Scores { values, info })
     }
 

@@ -49,7 +49,7 @@ fn scores(
     let of = Propagator::new(graph, &params, &run).unwrap();
     let by_component = examples.reached(&of.components);
     let reached: Vec<bool> = of.components.of_nodes().iter().map(|&c| by_component[c as usize]).collect();
-    let Means::Systems(hierarchy) = &of.means else { unreachable!("harmonic functions solve systems") };
+    let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
     let problem = Problem { of: &of, hierarchy, examples, reached: &reached, run: &run };
     let found = rule(&problem).unwrap();
     (found.values, found.info, of.components.clone())

@@ -86,22 +86,16 @@ impl WalkTable {
         refuse_if_over(n, run.memory_limit, estimate, "walk in fewer eigenpairs")?;
         let laplacian = Laplacian::new(graph, LaplacianKind::Symmetric);
         let found = smallest_eigenpairs(&laplacian, components.len() + n_pairs, &eigen, run)?;
-        let mut coordinates = vec![0.0; n * n_pairs];
-        for pair in 0..n_pairs {
-            // The null space comes first; it is known from the components, not from a threshold.
-            let place = components.len() + pair;
-            let root = found.values[place].sqrt();
-            let vector = &found.vectors[place * n..(place + 1) * n];
-            vector.iter().enumerate().for_each(|(node, v)| coordinates[node * n_pairs + pair] = v / root);
-        }
+        // The null space comes first; it is known from the components, not from a threshold.
+        let values = &found.values[components.len()..];
+        let coordinates = coordinates(values, &found.vectors[components.len() * n..], n);
         let mut walks = vec![END; n * max_walk];
         for nodes in components.nodes() {
             walk_component(&nodes, &coordinates, n_pairs, max_walk, &mut walks, run)?;
         }
-        // Eigenvalues of K are the inverses: what comes behind the last pair is at most as large as that.
-        let value = |pair: usize| found.values[components.len() + pair];
         let is_exact = n_pairs + components.len() == n;
-        let truncation = if is_exact { 0.0 } else { value(0) / value(n_pairs - 1) };
+        // Eigenvalues of K are the inverses: what comes behind the last pair is at most as large as that.
+        let truncation = if is_exact { 0.0 } else { values[0] / values[n_pairs - 1] };
         let mut table =
             Self { components, coordinates, n_pairs, distances: None, walks, max_walk, truncation };
         if is_exact {
@@ -154,6 +148,17 @@ impl WalkTable {
         let info = super::SolveInfo { iterations: 0, residual: 0.0 };
         Scores { values, info }
     }
+}
+
+/// z of each of the `n` nodes: its entries of the eigenvectors, each divided by the root of its eigenvalue.
+fn coordinates(values: &[f64], vectors: &[f64], n: usize) -> Vec<f64> {
+    let mut coordinates = vec![0.0; n * values.len()];
+    for (pair, (value, vector)) in values.iter().zip(vectors.chunks_exact(n)).enumerate() {
+        let root = value.sqrt();
+        let places = coordinates[pair..].iter_mut().step_by(values.len());
+        places.zip(vector).for_each(|(place, v)| *place = v / root);
+    }
+    coordinates
 }
 
 /// The walks within one component. At most `max_walk` − 1 other nodes have been visited when the walk moves, so one of the

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::solvers::multilevel::Masses;
+use super::solvers::{SymmetricMatrix, SymmetricOperator};
 use crate::dense::norm;
 use crate::graph::{Components, SparseGraph};
 use crate::parameter::choices;
@@ -20,13 +22,6 @@ choices! {
         /// D − W.
         "unnormalized" => Unnormalized,
     }
-}
-
-/// A symmetric operator on vectors of one length.
-pub(crate) trait SymmetricOperator: Sync {
-    fn len(&self) -> usize;
-    /// y ← A·x.
-    fn apply(&self, x: &[f64], y: &mut [f64]);
 }
 
 /// A Laplacian of a graph. The random-walk kind is represented by the symmetric one, to which it is similar.
@@ -73,18 +68,12 @@ impl<'a> Laplacian<'a> {
         &self.degrees
     }
 
-    /// Diagonal entry i.
-    pub(super) fn diagonal(&self, i: usize) -> f64 {
+    /// How nodes count in the kind of the Laplacian.
+    pub(super) fn masses(&self) -> Masses {
         match self.kind {
-            LaplacianKind::Unnormalized => self.degrees[i],
-            // A node without edges is a component of its own: its null vector needs a zero here.
-            _ => f64::from(u8::from(self.degrees[i] > 0.0)),
+            LaplacianKind::Unnormalized => Masses::Ones,
+            LaplacianKind::Symmetric | LaplacianKind::RandomWalk => Masses::Degrees,
         }
-    }
-
-    /// Off-diagonal entries of row i.
-    pub(super) fn off_diagonal(&self, i: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.graph.row(i).map(move |(j, w)| (j, -w * self.weights[i] * self.weights[j as usize]))
     }
 
     /// y ← L·x.
@@ -131,6 +120,34 @@ impl<'a> Laplacian<'a> {
     }
 }
 
+impl SymmetricOperator for Laplacian<'_> {
+    fn len(&self) -> usize {
+        self.degrees.len()
+    }
+
+    fn norm_bound(&self) -> f64 {
+        self.norm_bound
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        Laplacian::apply(self, x, y);
+    }
+}
+
+impl SymmetricMatrix for Laplacian<'_> {
+    fn diagonal(&self, i: usize) -> f64 {
+        match self.kind {
+            LaplacianKind::Unnormalized => self.degrees[i],
+            // A node without edges is a component of its own: its null vector needs a zero here.
+            _ => f64::from(u8::from(self.degrees[i] > 0.0)),
+        }
+    }
+
+    fn off_diagonal(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+        self.graph.row(i).map(move |(j, w)| (j, -w * self.weights[i] * self.weights[j as usize]))
+    }
+}
+
 /// Σ weight·x[id], in four interleaved sums: one alone would wait for each addition to finish.
 #[inline]
 fn sparse_dot(ids: &[u32], weights: &[f64], x: &[f64]) -> f64 {
@@ -152,6 +169,10 @@ pub(super) struct Flipped<'a>(pub &'a Laplacian<'a>);
 impl SymmetricOperator for Flipped<'_> {
     fn len(&self) -> usize {
         self.0.degrees.len()
+    }
+
+    fn norm_bound(&self) -> f64 {
+        self.0.norm_bound
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64]) {

@@ -1,18 +1,15 @@
 //! Stage 10, spectral: eigenpairs of graph Laplacians, and the embedding that they give.
 
-mod blocks;
-mod davidson;
+mod attempts;
 mod embedding;
-mod lanczos;
 mod laplacian;
-mod nested;
 mod pairs;
 mod parts;
-mod preconditioned;
-mod search_space;
+mod patience;
+mod plan;
 mod shape;
-mod shift_invert;
 mod solve;
+mod solvers;
 
 pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, RowNormalization, embed};
@@ -22,10 +19,10 @@ pub use solve::smallest_eigenpairs;
 
 /// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph.
 pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
-    lanczos::bytes(n, n_pairs) + 40 * n as u64
+    solvers::lanczos::bytes(n, n_pairs) + 40 * n as u64
 }
 
 /// The same if Lanczos gives way to another method, which it only does where there is that much.
 pub(crate) fn max_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
-    bytes(n, n_pairs).max(solve::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
+    bytes(n, n_pairs).max(plan::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
 }

@@ -4,7 +4,7 @@ use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::blocks::{Block, CHUNK, products};
-use super::preconditioned::Preconditioned;
+use super::davidson::PreconditionedOperator;
 use crate::dense::{multiply, orthonormalize, symmetric_eigen};
 use crate::error::Result;
 use crate::random::Stream;
@@ -14,16 +14,16 @@ const KNOWN: f64 = 1e-10;
 /// Rounding that grows by no more than this leaves vectors orthogonal enough: to 1e-13.
 const HARMLESS: f64 = 1e3;
 /// How often the start is filled up with fresh random vectors.
-const STARTS: u32 = 6;
+const MAX_STARTS: u32 = 6;
 /// Draws of restarts and of the start, apart from those of the other solvers.
 const SALT: u32 = 1 << 16;
 const START: u32 = SALT + 1;
 /// Draws of steps that find nothing new.
 pub(super) const FRESH: u32 = SALT + 16;
 
-/// Orthonormal vectors, and the Laplacian within the space that they span.
-pub(super) struct SearchSpace<'a> {
-    laplacian: &'a Preconditioned<'a>,
+/// Orthonormal vectors, and the operator within the space that they span.
+pub(super) struct SearchSpace<'a, O> {
+    operator: &'a O,
     stream: Stream,
     /// Null vectors: everything is orthogonal to them.
     null: Block,
@@ -31,20 +31,20 @@ pub(super) struct SearchSpace<'a> {
     basis: Block,
     pub filled: usize,
     room: usize,
-    /// vᵀ·L·v of the basis; only the first `filled` rows and columns count.
+    /// vᵀ·A·v of the basis; only the first `filled` rows and columns count.
     projection: Mat<f64>,
     /// The best vectors of the step before, in terms of the first of the basis.
     before: Option<Mat<f64>>,
 }
 
-impl<'a> SearchSpace<'a> {
+impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
     /// Without any vectors as yet.
-    pub fn new(laplacian: &'a Preconditioned<'a>, null: Block, room: usize, stream: Stream) -> Self {
+    pub fn new(operator: &'a O, null: Block, room: usize, stream: Stream) -> Self {
         Self {
-            laplacian,
+            operator,
             stream,
             null,
-            basis: Block::zeros(laplacian.len(), room),
+            basis: Block::zeros(operator.len(), room),
             filled: 0,
             room,
             projection: Mat::zeros(room, room),
@@ -57,7 +57,7 @@ impl<'a> SearchSpace<'a> {
         let full = (self.filled + count).min(self.room);
         let mut applications = 0;
         // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
-        for start in 0..STARTS {
+        for start in 0..MAX_STARTS {
             let missing = full - self.filled;
             if missing == 0 {
                 break;
@@ -70,7 +70,7 @@ impl<'a> SearchSpace<'a> {
 
     /// Vectors that nothing is known of, sent through the inverse.
     pub fn preconditioned_random(&self, count: usize, salt: u32) -> Block {
-        let mut block = Block::zeros(self.laplacian.len(), count);
+        let mut block = Block::zeros(self.operator.len(), count);
         let width = block.width;
         let nodes = block.values.par_chunks_mut(width).with_min_len(CHUNK).enumerate();
         nodes.for_each(|(place, to)| {
@@ -78,7 +78,7 @@ impl<'a> SearchSpace<'a> {
             to[..count].iter_mut().for_each(|value| *value = draws.normal());
         });
         self.remove_known(&mut block);
-        self.laplacian.solve(&block, &(0..count).collect::<Vec<_>>())
+        self.operator.solve(&block, &(0..count).collect::<Vec<_>>())
     }
 
     fn basis(&self) -> MatRef<'_, f64> {
@@ -118,7 +118,7 @@ impl<'a> SearchSpace<'a> {
         let (before, added) = (self.filled, count.min(self.room - self.filled));
         self.basis.update(&block, |to, from| to[before..before + added].copy_from_slice(&from[..added]));
         self.filled += added;
-        let image = self.laplacian.image(block);
+        let image = self.operator.image(block);
         let new = products(self.basis(), image.view().subrows(0, added));
         for column in 0..added {
             for row in 0..self.filled {
@@ -136,16 +136,16 @@ impl<'a> SearchSpace<'a> {
 
     /// The vectors that the columns of `rotation` make of the basis.
     pub fn combined(&self, rotation: MatRef<'_, f64>) -> Block {
-        let mut block = Block::zeros(self.laplacian.len(), rotation.ncols());
+        let mut block = Block::zeros(self.operator.len(), rotation.ncols());
         let out = block.view_mut().subrows_mut(0, rotation.ncols());
         multiply(out, Accum::Replace, rotation.transpose(), self.basis(), 1.0);
         block
     }
 
-    /// L·v − value·v of vectors in the space, and the vectors.
+    /// A·v − value·v of vectors in the space, and the vectors.
     pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> (Block, Block) {
         let vectors = self.combined(rotation);
-        let mut residuals = self.laplacian.image(vectors.clone());
+        let mut residuals = self.operator.image(vectors.clone());
         residuals.update(&vectors, |residual, vector| {
             residual.iter_mut().zip(vector).zip(values).for_each(|((r, v), value)| *r -= value * v);
         });

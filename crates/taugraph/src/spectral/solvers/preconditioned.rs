@@ -1,20 +1,21 @@
 //! A Laplacian for blocks of vectors, with multigrid in place of its inverse, on any level of a hierarchy.
 
 use super::blocks::Block;
-use super::laplacian::LaplacianKind;
+use super::davidson::PreconditionedOperator;
+use super::multilevel::Masses;
 use crate::linear::{FINEST, Hierarchy, Multigrid};
 
 /// Sweeps of the smoother over vectors that come from a coarser level.
 const SWEEPS: usize = 2;
 
-/// Everything lies in the order of the hierarchy.
+/// The Laplacian of one level. Everything lies in the order of the hierarchy.
 ///
 /// On a coarser level it is the same eigenproblem for vectors y that are constant on merged nodes: A·y = λ·M·y, M the sum of what the
 /// members had, and u = M^½·y.
 pub(super) struct Preconditioned<'a> {
     multigrid: &'a Multigrid<'a>,
     depth: usize,
-    /// M^−½, M being degrees, or how many nodes of the graph there are; 0 for nodes that take no part.
+    /// M^−½, with M the degrees or the numbers of nodes; 0 for nodes that take no part.
     /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square vanishes or overflows.
     scales: Vec<f64>,
     unit: f64,
@@ -24,16 +25,11 @@ pub(super) struct Preconditioned<'a> {
 
 impl<'a> Preconditioned<'a> {
     /// The Laplacian of the graph itself.
-    pub fn new(
-        hierarchy: &Hierarchy,
-        multigrid: &'a Multigrid<'a>,
-        kind: LaplacianKind,
-        at_once: usize,
-    ) -> Self {
-        let (masses, unit) = match kind {
-            LaplacianKind::Unnormalized => (vec![1.0; hierarchy.order().len()], hierarchy.heaviest()),
+    pub fn new(hierarchy: &Hierarchy, multigrid: &'a Multigrid<'a>, masses: Masses, at_once: usize) -> Self {
+        let (masses, unit) = match masses {
+            Masses::Ones => (vec![1.0; hierarchy.order().len()], hierarchy.heaviest()),
             // The degrees here are those of the graph over its heaviest weight, which cancels.
-            _ => (multigrid.diagonal().to_vec(), 1.0),
+            Masses::Degrees => (multigrid.diagonal().to_vec(), 1.0),
         };
         Self::with_masses(multigrid, FINEST, masses, unit, at_once)
     }
@@ -91,29 +87,29 @@ impl<'a> Preconditioned<'a> {
     pub fn unit(&self) -> f64 {
         self.unit
     }
+}
 
-    pub fn len(&self) -> usize {
+impl PreconditionedOperator for Preconditioned<'_> {
+    fn len(&self) -> usize {
         self.scales.len()
     }
 
-    /// L·x; x is lost.
-    pub fn image(&self, mut x: Block) -> Block {
+    fn image(&self, mut x: Block) -> Block {
         let mut image = Block::zeros(self.len(), x.width);
         x.scale(&self.scales, |scale| scale);
-        self.multigrid.apply(self.depth, &x.values, &mut image.values, x.width);
+        self.multigrid.apply_level(self.depth, &x.values, &mut image.values, x.width);
         image.scale(&self.scales, |scale| scale);
         image
     }
 
-    /// Approximate solutions of L·z = r for the named vectors of `r`, up to null vectors.
-    pub fn solve(&self, r: &Block, named: &[usize]) -> Block {
+    fn solve(&self, r: &Block, named: &[usize]) -> Block {
         let mut solutions = Block::zeros(self.len(), named.len());
         for (group, named) in named.chunks(self.at_once).enumerate() {
             let mut right = Block::zeros(self.len(), named.len());
             right.update(r, |to, from| to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]));
             right.scale(&self.scales, inverse);
             let (mut z, mut other) = (right.clone(), vec![0.0; right.values.len()]);
-            let mut work = self.multigrid.workspace(self.depth, right.width);
+            let mut work = self.multigrid.level_workspace(self.depth, right.width);
             self.multigrid.cycle(
                 self.depth,
                 &right.values,

@@ -1,4 +1,4 @@
-//! (L + shift·I)⁻¹ through a sparse Cholesky factorization: small eigenvalues of L become large and far apart.
+//! (A + shift·I)⁻¹ through a sparse Cholesky factorization: small eigenvalues of A become large and far apart.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
@@ -7,30 +7,32 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par, Side};
 
-use super::laplacian::{Laplacian, SymmetricOperator};
+use super::{SymmetricMatrix, SymmetricOperator};
 
-/// L + shift·I with its fill-in known, not yet factorized.
-pub(super) struct Plan {
+/// A + shift·I, positive definite, with its fill-in known; not yet factorized.
+pub(in crate::spectral) struct Shifted {
     matrix: SparseColMat<usize, f64>,
     symbolic: SymbolicCholesky<usize>,
+    shift: f64,
 }
 
 /// The factorized inverse.
-pub(super) struct ShiftInvert {
+pub(in crate::spectral) struct ShiftInvert {
     symbolic: SymbolicCholesky<usize>,
     factor: Vec<f64>,
+    shift: f64,
 }
 
-impl Plan {
-    /// Orders the nodes for little fill and finds the pattern of the factor.
-    pub fn new(laplacian: &Laplacian<'_>, shift: f64) -> Option<Self> {
-        let n = laplacian.degrees().len();
+impl Shifted {
+    /// Orders the rows for little fill and finds the pattern of the factor.
+    pub fn new(operator: &impl SymmetricMatrix, shift: f64) -> Option<Self> {
+        let n = operator.len();
         let (mut columns, mut rows, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for i in 0..n {
             rows.push(i);
-            values.push(laplacian.diagonal(i) + shift);
+            values.push(operator.diagonal(i) + shift);
             // The lower triangle, column by column, is the upper one row by row.
-            for (j, value) in laplacian.off_diagonal(i).filter(|&(j, _)| j as usize > i) {
+            for (j, value) in operator.off_diagonal(i).filter(|&(j, _)| j as usize > i) {
                 rows.push(j as usize);
                 values.push(value);
             }
@@ -44,7 +46,7 @@ impl Plan {
             CholeskySymbolicParams::default(),
         )
         .ok()?;
-        Some(Self { matrix, symbolic })
+        Some(Self { matrix, symbolic, shift })
     }
 
     /// Bytes that the factorization allocates.
@@ -55,7 +57,7 @@ impl Plan {
 
     /// Factorizes; `None` if the matrix is not positive definite to working precision.
     pub fn factorize(self) -> Option<ShiftInvert> {
-        let Plan { matrix, symbolic } = self;
+        let Shifted { matrix, symbolic, shift } = self;
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let mut factor = vec![0.0; symbolic.len_val()];
         let mut buffer = MemBuffer::try_new(scratch).ok()?;
@@ -70,13 +72,17 @@ impl Plan {
                 Default::default(),
             )
             .ok()?;
-        Some(ShiftInvert { symbolic, factor })
+        Some(ShiftInvert { symbolic, factor, shift })
     }
 }
 
 impl SymmetricOperator for ShiftInvert {
     fn len(&self) -> usize {
         self.symbolic.nrows()
+    }
+
+    fn norm_bound(&self) -> f64 {
+        1.0 / self.shift
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64]) {
@@ -99,7 +105,7 @@ mod tests {
     use crate::edges::Edges;
     use crate::graph::SparseGraph;
     use crate::random::{Stage, Stream};
-    use crate::spectral::LaplacianKind;
+    use crate::spectral::{Laplacian, LaplacianKind};
 
     /// Random graphs of many sizes: simplicial and supernodal factors, every shape of their inner products.
     #[test]
@@ -114,7 +120,7 @@ mod tests {
             let weights: Vec<f64> = (0..edges.len()).map(|_| draws.uniform() + 0.01).collect();
             let graph = SparseGraph::from_edges(&edges, &weights).unwrap();
             let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
-            let inverse = Plan::new(&laplacian, 0.1).unwrap().factorize().unwrap();
+            let inverse = Shifted::new(&laplacian, 0.1).unwrap().factorize().unwrap();
             let x: Vec<f64> = (0..n).map(|_| draws.normal()).collect();
             let (mut y, mut back) = (vec![0.0; n], vec![0.0; n]);
             inverse.apply(&x, &mut y);
@@ -126,10 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_counts_a_dense_factor() {
+    fn a_dense_factor_is_counted() {
         let edges = Edges::all_pairs(50);
         let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
-        let plan = Plan::new(&Laplacian::new(&graph, LaplacianKind::Symmetric), 0.1).unwrap();
-        assert!(plan.bytes() >= 8 * 50 * 51 / 2);
+        let shifted = Shifted::new(&Laplacian::new(&graph, LaplacianKind::Symmetric), 0.1).unwrap();
+        assert!(shifted.bytes() >= 8 * 50 * 51 / 2);
     }
 }

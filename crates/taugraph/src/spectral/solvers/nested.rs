@@ -3,12 +3,12 @@
 //! A level has about a quarter of the nodes of the one before, so that a few steps on all of the coarser ones take about as long as one
 //! or two on the graph itself.
 
+use super::Context;
 use super::blocks::Block;
+use super::davidson::PreconditionedOperator;
 use super::preconditioned::Preconditioned;
 use super::search_space::SearchSpace;
 use crate::error::Result;
-use crate::progress::Run;
-use crate::random::{Stage, Stream};
 
 /// Steps of the iteration on each level.
 const STEPS: usize = 2;
@@ -20,7 +20,7 @@ pub(super) fn rough_vectors(
     laplacian: &Preconditioned<'_>,
     null: &Block,
     count: usize,
-    run: &Run<'_>,
+    context: Context<'_>,
 ) -> Result<Option<Block>> {
     let Some(coarser) = laplacian.coarser().filter(|coarser| coarser.len() >= NODES * (count + null.width))
     else {
@@ -28,9 +28,8 @@ pub(super) fn rough_vectors(
     };
     let mut null = laplacian.restricted(null, &coarser);
     null.normalize();
-    let start = rough_vectors(&coarser, &null, count, run)?;
-    let stream = Stream::new(run.seed, Stage::Eigen);
-    let mut space = SearchSpace::new(&coarser, null, (STEPS + 1) * count, stream);
+    let start = rough_vectors(&coarser, &null, count, context)?;
+    let mut space = SearchSpace::new(&coarser, null, (STEPS + 1) * count, context.stream);
     match start {
         Some(start) => {
             space.widen(start)?;
@@ -40,7 +39,7 @@ pub(super) fn rough_vectors(
         }
     }
     for _ in 0..STEPS {
-        run.check()?;
+        (context.check)()?;
         let (values, rotation) = space.ritz()?;
         let count = count.min(space.filled);
         let (residuals, _) = space.residuals(rotation.as_ref().subcols(0, count), &values);
@@ -59,7 +58,8 @@ mod tests {
     use crate::edges::Edges;
     use crate::graph::SparseGraph;
     use crate::linear::{Hierarchy, Multigrid};
-    use crate::spectral::LaplacianKind;
+    use crate::random::{Stage, Stream};
+    use crate::spectral::solvers::multilevel::Masses;
 
     /// The smallest eigenvalues of a long grid are those of a path; null vectors stay null vectors on every level.
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
         let hierarchy = Hierarchy::new(&graph);
         let multigrid = Multigrid::new(&hierarchy, None, None);
-        let laplacian = Preconditioned::new(&hierarchy, &multigrid, LaplacianKind::Unnormalized, 8);
+        let laplacian = Preconditioned::new(&hierarchy, &multigrid, Masses::Ones, 8);
         let mut null = Block::zeros(graph.n_nodes(), 1);
         null.values.chunks_exact_mut(null.width).for_each(|node| node[0] = 1.0);
         null.normalize();
@@ -84,9 +84,9 @@ mod tests {
         assert!((coarse_null.normalize()[0] - 1.0).abs() < 1e-12);
         assert!(coarser.image(coarse_null).lengths()[0] < 1e-12);
 
-        let run = Run::new(0);
-        let rough = rough_vectors(&laplacian, &null, 4, &run).unwrap().unwrap();
-        let mut space = SearchSpace::new(&laplacian, null, 4, Stream::new(0, Stage::Eigen));
+        let context = Context { stream: Stream::new(0, Stage::Eigen), check: &|| Ok(()) };
+        let rough = rough_vectors(&laplacian, &null, 4, context).unwrap().unwrap();
+        let mut space = SearchSpace::new(&laplacian, null, 4, context.stream);
         space.widen(rough).unwrap();
         for (rank, value) in space.ritz().unwrap().0.into_iter().enumerate().take(3) {
             let angle = std::f64::consts::PI * (rank + 1) as f64 / f64::from(2 * long);

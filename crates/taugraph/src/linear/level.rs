@@ -1,0 +1,191 @@
+//! One level of one system: its matrix, and what a cycle does on it.
+
+use rayon::prelude::*;
+
+use super::coarsest::{Inverse, SmallMatrix};
+use super::hierarchy::{Hierarchy, INSIDE, Pattern};
+use super::kernels::{Rows, apply_rows, restrict_rows, scale_rows, smooth_rows};
+
+/// Nodes of a chunk.
+pub(super) const CHUNK: usize = 512;
+/// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
+const DAMPING: f64 = 2.0 / 3.0;
+
+/// One level of one system.
+pub(super) struct Level<'a> {
+    pub pattern: &'a Pattern,
+    weights: Weights<'a>,
+    /// 0 where a node takes no part.
+    pub diagonal: Vec<f64>,
+    /// The step of the smoother: damped 1/diagonal, undamped where a node has no neighbors, 0 where it takes no part.
+    steps: Vec<f64>,
+}
+
+enum Weights<'a> {
+    Graph(&'a [f64]),
+    Own(Vec<f64>),
+}
+
+impl Weights<'_> {
+    fn as_slice(&self) -> &[f64] {
+        match self {
+            Weights::Graph(weights) => weights,
+            Weights::Own(weights) => weights,
+        }
+    }
+}
+
+impl<'a> Level<'a> {
+    /// The level of the graph itself; and, node by node, what its diagonal has beyond the weights to nodes that are not held.
+    /// Known as such, and not as a difference, that is exactly 0 where nothing holds.
+    pub fn finest(
+        hierarchy: &'a Hierarchy,
+        is_held: &[bool],
+        extra_at: impl Fn(usize) -> f64 + Sync,
+    ) -> (Self, Vec<f64>) {
+        let (pattern, weights) = (&hierarchy.patterns()[0], hierarchy.weights());
+        let row = |place: usize| pattern.offsets[place]..pattern.offsets[place + 1];
+        let excess_at = |place: usize| {
+            let to_held = row(place).filter(|&entry| is_held[pattern.ids[entry] as usize]);
+            extra_at(place) + to_held.map(|entry| weights[entry]).sum::<f64>()
+        };
+        let places = || (0..pattern.len()).into_par_iter().with_min_len(CHUNK);
+        let excess: Vec<f64> =
+            places().map(|place| if is_held[place] { 0.0 } else { excess_at(place) }).collect();
+        let diagonal_at = |place: usize| {
+            let to_free = row(place).filter(|&entry| !is_held[pattern.ids[entry] as usize]);
+            excess[place] + to_free.map(|entry| weights[entry]).sum::<f64>()
+        };
+        let diagonal = places().map(|place| if is_held[place] { 0.0 } else { diagonal_at(place) }).collect();
+        (Self::new(pattern, Weights::Graph(weights), diagonal), excess)
+    }
+
+    /// A level of merged nodes.
+    pub fn coarse(pattern: &'a Pattern, weights: Vec<f64>, excess: &[f64]) -> Self {
+        let of_row = |node: usize| &weights[pattern.offsets[node]..pattern.offsets[node + 1]];
+        let diagonal =
+            (0..pattern.len()).map(|node| excess[node] + of_row(node).iter().sum::<f64>()).collect();
+        Self::new(pattern, Weights::Own(weights), diagonal)
+    }
+
+    fn new(pattern: &'a Pattern, weights: Weights<'a>, diagonal: Vec<f64>) -> Self {
+        let step = |(node, diagonal): (usize, &f64)| {
+            let is_alone = pattern.offsets[node] == pattern.offsets[node + 1];
+            match *diagonal {
+                d if d > 0.0 => {
+                    if is_alone {
+                        1.0 / d
+                    } else {
+                        DAMPING / d
+                    }
+                }
+                _ => 0.0,
+            }
+        };
+        let steps = diagonal.iter().enumerate().map(step).collect();
+        Self { pattern, weights, diagonal, steps }
+    }
+
+    fn rows<'b>(&'b self, x: &'b [f64], r: &'b [f64], width: usize) -> Rows<'b> {
+        let Pattern { offsets, ids, .. } = self.pattern;
+        Rows {
+            offsets,
+            ids,
+            weights: self.weights.as_slice(),
+            diagonal: &self.diagonal,
+            steps: &self.steps,
+            x,
+            r,
+            width,
+        }
+    }
+
+    /// Runs `work` on chunks of whole rows of `out`, with the first row of each.
+    fn for_chunks(&self, out: &mut [f64], width: usize, work: impl Fn(&Self, (usize, &mut [f64])) + Sync) {
+        let chunks = out.par_chunks_mut(CHUNK * width).enumerate();
+        chunks.for_each(|(chunk, out)| work(self, (chunk * CHUNK, out)));
+    }
+
+    /// out ← A·x.
+    pub fn apply(&self, x: &[f64], out: &mut [f64], width: usize) {
+        self.for_chunks(out, width, |level, (first, out)| apply_rows(level.rows(x, x, width), first, out));
+    }
+
+    /// out ← x after one step of the smoother towards A·x = r.
+    pub fn smooth(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
+        self.for_chunks(out, width, |level, (first, out)| smooth_rows(level.rows(x, r, width), first, out));
+    }
+
+    /// x ← 0 after one step of the smoother towards A·x = r.
+    pub fn smooth_from_zero(&self, r: &[f64], x: &mut [f64], width: usize) {
+        self.for_chunks(x, width, |level, (first, x)| {
+            scale_rows(&level.steps[first..], &r[first * width..], x, width)
+        });
+    }
+
+    /// What the diagonals of the merged nodes have beyond their weights.
+    pub fn merged_excess(&self, coarse: &Pattern, excess: &[f64]) -> Vec<f64> {
+        let firsts = &self.pattern.firsts;
+        let members = |merged: usize| firsts[merged] as usize..firsts[merged + 1] as usize;
+        (0..coarse.len()).map(|merged| excess[members(merged)].iter().sum()).collect()
+    }
+
+    /// Weights between the merged nodes, without those of nodes that are out.
+    pub fn merged_weights(&self, coarse: &Pattern, is_out: impl Fn(usize) -> bool + Sync) -> Vec<f64> {
+        let (pattern, weights) = (self.pattern, self.weights.as_slice());
+        let mut merged = vec![0.0; coarse.ids.len()];
+        let mut rows = Vec::with_capacity(coarse.len());
+        let mut rest = &mut merged[..];
+        for node in 0..coarse.len() {
+            let row;
+            (row, rest) = rest.split_at_mut(coarse.offsets[node + 1] - coarse.offsets[node]);
+            rows.push(row);
+        }
+        rows.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(node, row)| {
+            for member in pattern.firsts[node] as usize..pattern.firsts[node + 1] as usize {
+                if is_out(member) {
+                    continue;
+                }
+                for entry in pattern.offsets[member]..pattern.offsets[member + 1] {
+                    if pattern.slots[entry] != INSIDE && !is_out(pattern.ids[entry] as usize) {
+                        row[pattern.slots[entry] as usize] += weights[entry];
+                    }
+                }
+            }
+        });
+        merged
+    }
+
+    /// Sums of the residual over the members of each merged node.
+    pub fn restrict(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
+        let rows = self.rows(x, r, width);
+        let chunks = out.par_chunks_mut(CHUNK / 4 * width).enumerate();
+        chunks.for_each(|(chunk, out)| restrict_rows(rows, &self.pattern.firsts, chunk * (CHUNK / 4), out));
+    }
+
+    /// Adds to the members of each merged node what it has, unless they are held.
+    pub fn prolong(&self, coarse: &[f64], x: &mut [f64], width: usize) {
+        let firsts = &self.pattern.firsts;
+        self.for_chunks(x, width, |_, (first, x)| {
+            let mut merged = firsts.partition_point(|&begin| begin as usize <= first) - 1;
+            for (place, x) in x.chunks_exact_mut(width).enumerate() {
+                while merged + 1 < firsts.len() && firsts[merged + 1] as usize <= first + place {
+                    merged += 1;
+                }
+                if merged + 1 == firsts.len() {
+                    break;
+                }
+                if self.steps[first + place] != 0.0 {
+                    x.iter_mut().zip(&coarse[merged * width..]).for_each(|(x, correction)| *x += correction);
+                }
+            }
+        });
+    }
+
+    /// The inverse of the whole matrix of a level.
+    pub fn inverse(&self, excess: &[f64]) -> Inverse {
+        let Pattern { offsets, ids, .. } = self.pattern;
+        let weights = self.weights.as_slice();
+        Inverse::of(SmallMatrix { offsets, ids, weights, diagonal: &self.diagonal, excess })
+    }
+}

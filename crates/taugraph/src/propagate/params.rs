@@ -1,0 +1,97 @@
+//! How labels are spread.
+
+use super::Solver;
+use crate::error::{Result, require};
+use crate::parameter::{ParameterTree, choices, parameters};
+
+choices! {
+    /// How labels spread.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Rule = "harmonic" {
+        /// Harmonic functions with class-mass normalization.
+        "harmonic" => Harmonic,
+        /// Poisson learning.
+        "poisson" => Poisson,
+        /// Local and global consistency with class-mass normalization.
+        "consistency" => Consistency {
+            /// How much a node listens to its neighbors.
+            alpha: f64 = 0.99, "above 0 and below 1" => |alpha| *alpha > 0.0 && *alpha < 1.0;
+        },
+        /// The label with the largest K_jl/√K_ll.
+        "kernel-cosine" => KernelCosine,
+        /// The label nearest in the distances of the kernel.
+        "nearest-in-kernel" => NearestInKernel,
+        /// Algorithm 2 of the paper; see [`WalkTable`](super::WalkTable).
+        "greedy-walk" => GreedyWalk {
+            /// The most steps.
+            max_walk: usize = 5;
+            /// Leading eigenpairs; none takes all, which needs N² memory.
+            pairs: Option<usize> = None;
+        },
+    }
+}
+
+choices! {
+    /// Whether given labels are certain.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum Clamping = "hard" {
+        /// Labeled points keep their labels.
+        "hard" => Hard,
+        /// They may be outvoted by their neighbors (harmonic functions only).
+        "soft" => Soft {
+            /// Strength of a given label, in units of its node's degree.
+            strength: f64 = 1.0, "finite and above 0" => |strength| *strength > 0.0 && strength.is_finite();
+        },
+    }
+}
+
+choices! {
+    /// How likely the classes are before anything is known.
+    #[derive(Debug, Clone, PartialEq)]
+    pub enum Priors = "uniform" {
+        /// All alike.
+        "uniform" => Uniform,
+        /// In these proportions.
+        "given" => Given {
+            /// One share for each class, in the order of the classes.
+            shares: Vec<f64> = Vec::new();
+        },
+    }
+}
+
+parameters! {
+    /// Parameters of [`propagate`](super::propagate()).
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct PropagateParams {
+        /// How labels spread.
+        rule: Rule = Rule::Harmonic;
+        /// Whether given labels are certain.
+        clamping: Clamping = Clamping::Hard;
+        /// How likely the classes are before anything is known.
+        priors: Priors = Priors::Uniform;
+        /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
+        sizes: Option<Vec<f64>> = None;
+        /// Precision of the linear systems.
+        solver: Solver = Solver::default();
+        /// Whether the components of a given graph are joined by weak links, so that labels reach all of it.
+        link: bool = false;
+    }
+}
+
+impl PropagateParams {
+    /// Harmonic functions with uniform priors, hard clamping and no sizes.
+    pub(super) fn is_plain_harmonic(&self) -> bool {
+        let Self { rule, clamping, priors, sizes, .. } = self;
+        *rule == Rule::Harmonic
+            && *clamping == Clamping::Hard
+            && *priors == Priors::Uniform
+            && sizes.is_none()
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_ranges("propagate")?;
+        let soft = matches!(self.clamping, Clamping::Soft { .. });
+        let rule = "needs harmonic functions: the other rules keep given labels as they are, or never did";
+        require(!soft || self.rule == Rule::Harmonic, "propagate.clamping", "soft", rule)
+    }
+}

@@ -1,0 +1,202 @@
+//! Attempts at an eigenproblem: the methods of a plan, called with what they need.
+
+use std::cell::OnceCell;
+
+use super::laplacian::{Flipped, Laplacian};
+use super::pairs::EigenParams;
+use super::parts::guesses;
+use super::patience::Forecast;
+use super::plan::Method;
+use super::solvers::lanczos::{self, LanczosParams, LanczosResult, Patience, Unlimited};
+use super::solvers::measure::Measured;
+use super::solvers::multilevel::{self, MultilevelParams};
+use super::solvers::shift_invert::{ShiftInvert, Shifted};
+use super::solvers::{Context, dense};
+use crate::error::{Error, Result};
+use crate::linear::Hierarchy;
+
+/// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
+const SHIFT: f64 = 1e-10;
+/// What solvers are asked for, as a share of the tolerance: the residuals that are measured must be within that.
+const OF_TOLERANCE: f64 = 0.25;
+/// Steps of Lanczos between two looks at the convergence.
+const STEPS: usize = 8;
+/// The same for the inverse, which converges in few steps, each of which is expensive.
+const INVERSE_STEPS: usize = 4;
+/// Each operator takes random vectors of its own.
+const SALT: u32 = 0;
+const INVERSE_SALT: u32 = 1;
+
+/// What a method offers: vectors, and whether it made sure that none was missed.
+pub(super) struct Candidate {
+    pub vectors: Vec<f64>,
+    pub confirmed: bool,
+    /// Confirmed distance to the eigenvalue after them.
+    pub gap: Option<f64>,
+}
+
+impl From<LanczosResult> for Candidate {
+    fn from(found: LanczosResult) -> Self {
+        Self { vectors: found.vectors, confirmed: found.confirmed, gap: found.gap }
+    }
+}
+
+/// An eigenproblem, and what attempts at it leave to those after them.
+pub(super) struct Attempts<'a> {
+    pub laplacian: &'a Laplacian<'a>,
+    /// Known null vectors, orthonormal.
+    pub null: Vec<f64>,
+    /// Pairs wanted beside them.
+    pub wanted: usize,
+    pub params: &'a EigenParams,
+    pub memory_limit: Option<u64>,
+    pub context: Context<'a>,
+    /// Applications of the Laplacian so far.
+    pub applications: usize,
+    /// Start vectors that are better than random ones.
+    guesses: OnceCell<Vec<f64>>,
+}
+
+impl<'a> Attempts<'a> {
+    pub fn new(
+        laplacian: &'a Laplacian<'a>,
+        null: Vec<f64>,
+        wanted: usize,
+        params: &'a EigenParams,
+        memory_limit: Option<u64>,
+        context: Context<'a>,
+    ) -> Self {
+        let guesses = OnceCell::new();
+        Self { laplacian, null, wanted, params, memory_limit, context, applications: 0, guesses }
+    }
+
+    /// The pairs that a method finds; `None` if it cannot be used here.
+    pub fn make(&mut self, method: Method) -> Result<Option<Candidate>> {
+        match method {
+            Method::Dense => self.dense().map(Some),
+            Method::Lanczos { max_applications, gives_way: true } => {
+                self.first_lanczos(max_applications).map(Some)
+            }
+            Method::Lanczos { max_applications, gives_way: false } => {
+                self.last_lanczos(max_applications).map(Some)
+            }
+            Method::ShiftInvert { max_applications, max_bytes } => {
+                self.shift_invert(max_applications, max_bytes)
+            }
+            Method::Multigrid { may_break_down } => match self.multigrid() {
+                Err(Error::Numerical { .. }) if may_break_down => Ok(None),
+                found => found.map(Some),
+            },
+        }
+    }
+
+    /// Largest residual of a converged pair.
+    pub fn tolerance(&self) -> f64 {
+        self.params.tolerance * self.laplacian.norm_bound()
+    }
+
+    /// The same where the space that the pairs span is known to be that far from the next.
+    pub fn tolerance_with_gap(&self, gap: Option<f64>) -> f64 {
+        self.tolerance().max(self.params.angle * gap.unwrap_or(0.0))
+    }
+
+    fn remaining_applications(&self) -> usize {
+        self.params.max_applications.saturating_sub(self.applications)
+    }
+
+    fn guesses(&self) -> &[f64] {
+        self.guesses.get_or_init(|| guesses(self.laplacian, self.wanted + 1))
+    }
+
+    fn dense(&mut self) -> Result<Candidate> {
+        let bytes = dense::bytes(self.laplacian.degrees().len());
+        if let Some(available) = self.memory_limit.filter(|&limit| bytes > limit) {
+            let advice = "use a sparse eigensolver".to_string();
+            return Err(Error::Memory { stage: "eigenpairs", needed: bytes, available, advice });
+        }
+        let vectors = dense::smallest(self.laplacian, &self.null, self.wanted)?;
+        Ok(Candidate { vectors, confirmed: true, gap: None })
+    }
+
+    /// Lanczos that gives way to another method.
+    fn first_lanczos(&mut self, max_applications: usize) -> Result<Candidate> {
+        let mut forecast = Forecast::new(self.params.tolerance, max_applications);
+        let found = self.lanczos(self.params.angle, max_applications, &mut forecast)?;
+        Ok(found.into())
+    }
+
+    fn last_lanczos(&mut self, max_applications: usize) -> Result<Candidate> {
+        let angle = self.params.angle;
+        let mut found = self.lanczos(angle, max_applications, &mut Unlimited)?;
+        if angle > 0.0 && found.confirmed {
+            let worst = Measured::of(self.laplacian, &found.vectors).worst();
+            if worst > self.tolerance_with_gap(found.gap) {
+                // The next pair came closer than it had looked: on from here, to the tolerance.
+                self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
+                found = self.lanczos(0.0, max_applications, &mut Unlimited)?;
+            }
+        }
+        Ok(found.into())
+    }
+
+    fn lanczos(
+        &mut self,
+        angle: f64,
+        max_applications: usize,
+        patience: &mut dyn Patience,
+    ) -> Result<LanczosResult> {
+        let params = LanczosParams {
+            wanted: self.wanted,
+            tolerance: OF_TOLERANCE * self.params.tolerance,
+            angle,
+            steps: STEPS,
+            max_applications,
+            guesses: self.guesses(),
+            salt: SALT,
+        };
+        let found = lanczos::largest(&Flipped(self.laplacian), &self.null, &params, patience, self.context)?;
+        self.applications += found.applications;
+        Ok(found)
+    }
+
+    fn shift_invert(&mut self, max_applications: usize, max_bytes: Option<u64>) -> Result<Option<Candidate>> {
+        let Some(inverse) = self.inverse(max_bytes) else { return Ok(None) };
+        let params = LanczosParams {
+            wanted: self.wanted,
+            tolerance: OF_TOLERANCE * self.params.tolerance,
+            angle: 0.0,
+            steps: INVERSE_STEPS,
+            max_applications: self.remaining_applications().min(max_applications),
+            // It converges from anything, sooner than it could take in a block of guesses.
+            guesses: &[],
+            salt: INVERSE_SALT,
+        };
+        let found = lanczos::largest(&inverse, &self.null, &params, &mut Unlimited, self.context)?;
+        self.applications += found.applications;
+        // The distance that it knows is one of inverses.
+        Ok(Some(Candidate { gap: None, ..found.into() }))
+    }
+
+    /// The factorized inverse; none if it is too large, or fails.
+    fn inverse(&self, max_bytes: Option<u64>) -> Option<ShiftInvert> {
+        let shifted = Shifted::new(self.laplacian, SHIFT * self.laplacian.norm_bound())?;
+        let fits = max_bytes.is_none_or(|most| shifted.bytes() <= most);
+        if fits { shifted.factorize() } else { None }
+    }
+
+    fn multigrid(&mut self) -> Result<Candidate> {
+        let hierarchy = Hierarchy::new(self.laplacian.graph());
+        let params = MultilevelParams {
+            wanted: self.wanted,
+            tolerance: OF_TOLERANCE * self.tolerance(),
+            angle: self.params.angle,
+            norm_bound: self.laplacian.norm_bound(),
+            max_applications: self.remaining_applications(),
+            guesses: self.guesses(),
+        };
+        let masses = self.laplacian.masses();
+        let found = multilevel::smallest(&hierarchy, masses, &self.null, &params, self.context)?;
+        self.applications += found.applications;
+        Ok(Candidate { vectors: found.vectors, confirmed: found.confirmed, gap: found.gap })
+    }
+}

@@ -1,0 +1,295 @@
+//! The solver policy, as data: which methods are tried for an eigenproblem, in which order, and how far each may go.
+//!
+//! 1. Small problems: all pairs of the dense matrix.
+//! 2. Narrow graphs, whose gaps are small and whose factors are too: Lanczos on the shift-inverted operator.
+//! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
+//! 4. All others: thick-restart Lanczos, given up early where its convergence shows that the gap is too small; then Davidson.
+//! 5. Where these fail: Lanczos once more, with patience; up to 3000 nodes the dense matrix.
+
+use super::pairs::{EigenSolver, SolverChoice};
+use super::shape::Shape;
+use super::solvers::davidson;
+use crate::linear::Hierarchy;
+
+/// Up to this many nodes the dense eigenproblem is solved at once; the border is a choice, not a measurement.
+const DENSE_NODES: usize = 300;
+/// Up to this many nodes a dense eigenproblem is the last resort.
+const LAST_RESORT_NODES: usize = 3000;
+/// A graph is narrow if factorizing it along its length takes at most this many multiplications for each edge: about the
+/// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
+const NARROW_WORK: f64 = 5000.0;
+/// A graph is long from this many steps from end to end: every application takes Lanczos one step further, and it has to go there
+/// and back more than once, while multigrid takes about the time of two hundred applications.
+const LONG: usize = 100;
+/// Applications within which Lanczos must promise to converge, or give way.
+const MAX_FIRST_LANCZOS: usize = 250;
+/// Applications of Lanczos where nothing else is left.
+const MAX_LAST_LANCZOS: usize = 5000;
+/// Solves with the factor: the inverse converges in few steps or not at all.
+const MAX_SOLVES: usize = 3000;
+
+/// What is known of an eigenproblem before any method is tried.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Problem {
+    pub n_nodes: usize,
+    pub n_edges: usize,
+    /// Null vectors that are known already.
+    pub n_null: usize,
+    /// Pairs wanted beside them.
+    pub wanted: usize,
+    /// What the user asks for.
+    pub choice: SolverChoice,
+    /// Most applications of the Laplacian, over all attempts.
+    pub max_applications: usize,
+    /// Bytes that may be allocated, where a limit is known.
+    pub memory_limit: Option<u64>,
+}
+
+/// One method, and how far it may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Dense,
+    Lanczos {
+        max_applications: usize,
+        /// Whether it ends early where it looks as if it will not converge in time.
+        gives_way: bool,
+    },
+    ShiftInvert {
+        max_applications: usize,
+        /// Without a factor of at most this size it is not tried.
+        max_bytes: Option<u64>,
+    },
+    Multigrid {
+        /// Whether the others are tried where weights are too far apart for its sums.
+        may_break_down: bool,
+    },
+}
+
+impl Method {
+    pub fn solver(self) -> EigenSolver {
+        match self {
+            Method::Dense => EigenSolver::Dense,
+            Method::Lanczos { .. } => EigenSolver::Lanczos,
+            Method::ShiftInvert { .. } => EigenSolver::ShiftInvert,
+            Method::Multigrid { .. } => EigenSolver::Multigrid,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub method: Method,
+    /// Whether it is for want of any pairs: skipped once there are some within the tolerance, confirmed or not.
+    pub is_fallback: bool,
+}
+
+/// Attempts in their order; each is made if those before it failed or left doubts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub attempts: Vec<Attempt>,
+}
+
+/// What a graph is like, for the choice of a solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GraphClass {
+    Narrow,
+    Long,
+    Compact,
+}
+
+impl Plan {
+    /// `shape` is only asked for where it matters: finding it takes a few passes over the edges.
+    pub fn new(problem: &Problem, shape: impl FnOnce() -> Shape) -> Self {
+        let (methods, fallbacks) = match problem.choice {
+            SolverChoice::Only(solver) => (vec![problem.only(solver)], Vec::new()),
+            SolverChoice::Automatic if problem.is_small() => (vec![Method::Dense], Vec::new()),
+            SolverChoice::Automatic if !problem.fits(problem.granted()) => {
+                (vec![problem.last_lanczos()], problem.last_resort())
+            }
+            SolverChoice::Automatic => problem.by_class(problem.class(shape())),
+        };
+        let attempt = |is_fallback| move |method| Attempt { method, is_fallback };
+        let fallbacks = fallbacks.into_iter().map(attempt(true));
+        Self { attempts: methods.into_iter().map(attempt(false)).chain(fallbacks).collect() }
+    }
+}
+
+impl Problem {
+    fn is_small(&self) -> bool {
+        self.n_nodes <= DENSE_NODES || 3 * (self.wanted + self.n_null) >= self.n_nodes
+    }
+
+    fn class(&self, shape: Shape) -> GraphClass {
+        if shape.band_work <= NARROW_WORK * self.n_edges as f64 {
+            GraphClass::Narrow
+        } else if shape.length >= LONG {
+            GraphClass::Long
+        } else {
+            GraphClass::Compact
+        }
+    }
+
+    /// What the user insists on.
+    fn only(&self, solver: EigenSolver) -> Method {
+        match solver {
+            EigenSolver::Dense => Method::Dense,
+            EigenSolver::Lanczos => {
+                Method::Lanczos { max_applications: self.max_applications, gives_way: false }
+            }
+            EigenSolver::ShiftInvert => Method::ShiftInvert {
+                max_applications: MAX_SOLVES,
+                max_bytes: self.memory_limit.map(|limit| limit / 2),
+            },
+            EigenSolver::Multigrid => Method::Multigrid { may_break_down: false },
+        }
+    }
+
+    /// Methods, and fallbacks after them.
+    fn by_class(&self, class: GraphClass) -> (Vec<Method>, Vec<Method>) {
+        let multigrid = Method::Multigrid { may_break_down: true };
+        let methods = match class {
+            GraphClass::Narrow => vec![self.shift_invert(), multigrid],
+            GraphClass::Long => vec![multigrid],
+            GraphClass::Compact => vec![self.first_lanczos(), multigrid],
+        };
+        let mut fallbacks = vec![self.last_lanczos()];
+        fallbacks.extend(self.last_resort());
+        (methods, fallbacks)
+    }
+
+    fn first_lanczos(&self) -> Method {
+        Method::Lanczos { max_applications: self.max_applications.min(MAX_FIRST_LANCZOS), gives_way: true }
+    }
+
+    fn last_lanczos(&self) -> Method {
+        Method::Lanczos { max_applications: self.max_applications.min(MAX_LAST_LANCZOS), gives_way: false }
+    }
+
+    /// On spectra that crowd at 0 all others may stall: up to some size the whole spectrum is then worth its price.
+    fn last_resort(&self) -> Vec<Method> {
+        if self.n_nodes <= LAST_RESORT_NODES { vec![Method::Dense] } else { Vec::new() }
+    }
+
+    fn shift_invert(&self) -> Method {
+        let granted = self.granted();
+        let max_bytes = self.memory_limit.map_or(granted, |limit| granted.min(limit / 2));
+        Method::ShiftInvert { max_applications: MAX_SOLVES, max_bytes: Some(max_bytes) }
+    }
+
+    /// Whether so much may be allocated beside the graph.
+    fn fits(&self, bytes: u64) -> bool {
+        self.memory_limit.is_none_or(|limit| bytes <= limit / 2)
+    }
+
+    /// What other methods than Lanczos may allocate.
+    fn granted(&self) -> u64 {
+        // The null vectors are there twice.
+        let null = 8 * (self.n_null * self.n_nodes) as u64;
+        granted(self.n_nodes, self.n_edges as u64, self.wanted) + null
+    }
+}
+
+/// Bytes that may be allocated for `wanted` pairs beside the graph: what multigrid takes, and a factor may take as well.
+pub(super) fn granted(n: usize, n_edges: u64, wanted: usize) -> u64 {
+    let [making, kept] = Hierarchy::bytes(n as u64, n_edges);
+    making.max(kept + davidson::bytes(n, wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROBLEM: Problem = Problem {
+        n_nodes: 10_000,
+        n_edges: 60_000,
+        n_null: 1,
+        wanted: 5,
+        choice: SolverChoice::Automatic,
+        max_applications: 100_000,
+        memory_limit: None,
+    };
+    const NARROW: Shape = Shape { band_work: 1e8, length: 2000 };
+    const LONG_AND_WIDE: Shape = Shape { band_work: 1e9, length: 100 };
+    const COMPACT: Shape = Shape { band_work: 1e9, length: 99 };
+
+    const FIRST_LANCZOS: Method = Method::Lanczos { max_applications: 250, gives_way: true };
+    const LAST_LANCZOS: Method = Method::Lanczos { max_applications: 5000, gives_way: false };
+    const MULTIGRID: Method = Method::Multigrid { may_break_down: true };
+
+    fn plan(problem: Problem, shape: Shape) -> Vec<(Method, bool)> {
+        let attempts = Plan::new(&problem, || shape).attempts;
+        attempts.into_iter().map(|attempt| (attempt.method, attempt.is_fallback)).collect()
+    }
+
+    /// Where the shape must not matter, as finding it takes time.
+    fn plan_without_shape(problem: Problem) -> Vec<(Method, bool)> {
+        let attempts = Plan::new(&problem, || panic!("the shape is not needed")).attempts;
+        attempts.into_iter().map(|attempt| (attempt.method, attempt.is_fallback)).collect()
+    }
+
+    #[test]
+    fn small_problems_are_dense() {
+        let dense = [(Method::Dense, false)];
+        assert_eq!(plan_without_shape(Problem { n_nodes: 300, ..PROBLEM }), dense);
+        // A third of all pairs.
+        assert_eq!(plan_without_shape(Problem { n_nodes: 900, wanted: 299, ..PROBLEM }), dense);
+        assert_ne!(plan(Problem { n_nodes: 900, wanted: 298, ..PROBLEM }, COMPACT), dense);
+    }
+
+    #[test]
+    fn the_shape_decides() {
+        let granted = granted(10_000, 60_000, 5) + 80_000;
+        let inverse = Method::ShiftInvert { max_applications: 3000, max_bytes: Some(granted) };
+        assert_eq!(plan(PROBLEM, NARROW), [(inverse, false), (MULTIGRID, false), (LAST_LANCZOS, true)]);
+        assert_eq!(plan(PROBLEM, LONG_AND_WIDE), [(MULTIGRID, false), (LAST_LANCZOS, true)]);
+        assert_eq!(
+            plan(PROBLEM, COMPACT),
+            [(FIRST_LANCZOS, false), (MULTIGRID, false), (LAST_LANCZOS, true)]
+        );
+    }
+
+    #[test]
+    fn the_dense_matrix_is_the_last_resort_of_few_nodes() {
+        let few = Problem { n_nodes: 3000, ..PROBLEM };
+        assert_eq!(
+            plan(few, LONG_AND_WIDE),
+            [(MULTIGRID, false), (LAST_LANCZOS, true), (Method::Dense, true)]
+        );
+        assert_eq!(plan(Problem { n_nodes: 3001, ..PROBLEM }, LONG_AND_WIDE).len(), 2);
+    }
+
+    #[test]
+    fn with_little_memory_there_is_only_lanczos() {
+        let granted = granted(10_000, 60_000, 5) + 80_000;
+        let tight = Problem { memory_limit: Some(2 * granted - 1), ..PROBLEM };
+        assert_eq!(plan_without_shape(tight), [(LAST_LANCZOS, false)]);
+        let few = Problem { n_nodes: 2000, memory_limit: Some(0), ..PROBLEM };
+        assert_eq!(plan_without_shape(few), [(LAST_LANCZOS, false), (Method::Dense, true)]);
+        let enough = Problem { memory_limit: Some(2 * granted), ..PROBLEM };
+        assert_eq!(plan(enough, COMPACT).len(), 3);
+    }
+
+    #[test]
+    fn applications_of_lanczos_stay_within_those_of_the_user() {
+        let hasty = Problem { max_applications: 70, ..PROBLEM };
+        let lanczos = |gives_way| Method::Lanczos { max_applications: 70, gives_way };
+        assert_eq!(
+            plan(hasty, COMPACT),
+            [(lanczos(true), false), (MULTIGRID, false), (lanczos(false), true)]
+        );
+    }
+
+    #[test]
+    fn the_choice_of_the_user_is_all_there_is() {
+        let only = |solver| {
+            let choice = SolverChoice::Only(solver);
+            plan_without_shape(Problem { choice, n_nodes: 200, memory_limit: Some(1000), ..PROBLEM })
+        };
+        let lanczos = Method::Lanczos { max_applications: 100_000, gives_way: false };
+        let inverse = Method::ShiftInvert { max_applications: 3000, max_bytes: Some(500) };
+        assert_eq!(only(EigenSolver::Dense), [(Method::Dense, false)]);
+        assert_eq!(only(EigenSolver::Lanczos), [(lanczos, false)]);
+        assert_eq!(only(EigenSolver::ShiftInvert), [(inverse, false)]);
+        assert_eq!(only(EigenSolver::Multigrid), [(Method::Multigrid { may_break_down: false }, false)]);
+    }
+}

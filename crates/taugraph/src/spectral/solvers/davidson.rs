@@ -1,0 +1,276 @@
+//! The smallest eigenpairs of a positive semidefinite operator by block Davidson.
+//!
+//! Davidson (1975) with blocks: residuals of the best pairs so far, sent through an approximate inverse, widen the space in which the
+//! next pairs are sought. When the space is full it restarts from the best vectors and those of the step before (Stathopoulos
+//! and Saad 1998), which keeps what conjugate directions would know.
+//!
+//! The space begins with the vectors that the caller brings, more of them than there are pairs to find, and with random ones: of an
+//! eigenvalue that is there several times no copy is missed.
+
+use faer::Mat;
+
+use super::Context;
+use super::blocks::Block;
+use super::quality::Quality;
+use super::search_space::{FRESH, SearchSpace};
+use crate::error::Result;
+use crate::linear::LANES;
+
+const MAX_STEPS: u32 = 500;
+/// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
+const PATIENCE: u32 = 30;
+/// Very long vectors are expensive: fewer of them are kept, and fewer are worked on at once.
+const LONG: usize = 200_000;
+
+/// A positive semidefinite operator on blocks of vectors, with an approximate inverse.
+pub(super) trait PreconditionedOperator: Sync {
+    fn len(&self) -> usize;
+
+    /// A·x; x is lost.
+    fn image(&self, x: Block) -> Block;
+
+    /// Approximate solutions of A·z = r for the named vectors of `r`, up to null vectors.
+    fn solve(&self, r: &Block, named: &[usize]) -> Block;
+}
+
+/// What is asked of the iteration.
+pub(super) struct DavidsonParams {
+    /// Pairs wanted.
+    pub wanted: usize,
+    /// Largest residual.
+    pub tolerance: f64,
+    /// Residuals up to this share of the distance to the next pair are good enough as well; 0 leaves it at the tolerance.
+    pub angle: f64,
+    /// No eigenvalue is above this.
+    pub norm_bound: f64,
+    /// Most vectors that are preconditioned.
+    pub max_applications: usize,
+    pub widths: Widths,
+}
+
+/// How many vectors take part.
+#[derive(Clone, Copy)]
+pub(super) struct Widths {
+    pub block: usize,
+    /// Of the space before it restarts, which leaves two blocks.
+    pub space: usize,
+    /// Of one call of the preconditioner.
+    pub at_once: usize,
+    /// Of all there are: the dimension, null vectors left out.
+    pub room: usize,
+}
+
+impl Widths {
+    pub fn new(n: usize, wanted: usize, room: usize) -> Self {
+        // One more pair shows where the wanted ones end, and two more that it converges soon.
+        let block = (wanted + 3).next_multiple_of(LANES).min(room);
+        let (blocks, at_once) = if n > LONG { (3, 2 * LANES) } else { (4, 4 * LANES) };
+        Self { block, space: (blocks * block).min(room), at_once, room }
+    }
+}
+
+/// Bytes at the peak, beside the operator.
+pub(in crate::spectral) fn bytes(n: usize, wanted: usize) -> u64 {
+    let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
+    // Residuals with the vectors that they belong to; or residuals, corrections and what a call of multigrid takes.
+    let beside = (3 * block).max(2 * block + 4 * at_once.min(block) + 2);
+    8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
+}
+
+/// Vectors to begin with beside random ones.
+pub(super) struct Start {
+    /// Whatever is known.
+    pub guesses: Option<Block>,
+    /// A whole block of vectors, close to the wanted ones.
+    pub rough: Option<Block>,
+}
+
+/// The best pairs found, converged or not.
+pub(super) struct DavidsonResult {
+    /// The wanted vectors come first.
+    pub vectors: Block,
+    pub applications: usize,
+    /// Whether all have converged and lie below every other pair.
+    pub confirmed: bool,
+    /// How far at least the next eigenvalue lies above them, once that is confirmed.
+    pub gap: Option<f64>,
+}
+
+/// The smallest eigenpairs in the orthogonal complement of the null vectors.
+pub(super) fn smallest<O: PreconditionedOperator>(
+    operator: &O,
+    null: Block,
+    start: Start,
+    params: &DavidsonParams,
+    context: Context<'_>,
+) -> Result<DavidsonResult> {
+    let mut search = Search::new(operator, null, start, params, context)?;
+    loop {
+        (context.check)()?;
+        let look = search.look()?;
+        match search.verdict(&look.quality) {
+            Some(confirmed) => return Ok(search.finish(look, confirmed)),
+            None => search.widen(look)?,
+        }
+    }
+}
+
+/// The best pairs of the space at one step.
+struct Look {
+    /// The vectors in terms of the basis, and how many of them are looked at.
+    rotation: Mat<f64>,
+    count: usize,
+    residuals: Block,
+    vectors: Block,
+    quality: Quality,
+}
+
+/// A search under way.
+struct Search<'a, O> {
+    operator: &'a O,
+    params: &'a DavidsonParams,
+    space: SearchSpace<'a, O>,
+    step: u32,
+    applications: usize,
+    /// Least of the worst residuals so far, and the step that it was met at.
+    best: (f64, u32),
+}
+
+impl<'a, O: PreconditionedOperator> Search<'a, O> {
+    fn new(
+        operator: &'a O,
+        null: Block,
+        start: Start,
+        params: &'a DavidsonParams,
+        context: Context<'_>,
+    ) -> Result<Self> {
+        let mut space = SearchSpace::new(operator, null, params.widths.space, context.stream);
+        if let Some(guesses) = start.guesses {
+            space.widen(guesses)?;
+        }
+        let n_random = if start.rough.is_some() { LANES } else { params.widths.block };
+        if let Some(rough) = start.rough {
+            space.widen(rough)?;
+        }
+        let applications = space.widen_at_random(n_random)?;
+        Ok(Self { operator, params, space, step: 0, applications, best: (f64::INFINITY, 0) })
+    }
+
+    fn look(&mut self) -> Result<Look> {
+        let DavidsonParams { wanted, tolerance, angle, norm_bound, .. } = *self.params;
+        let (values, rotation) = self.space.ritz()?;
+        let count = self.params.widths.block.min(self.space.filled);
+        let (residuals, vectors) = self.space.residuals(rotation.as_ref().subcols(0, count), &values);
+        let quality =
+            Quality::new(&values[..count], residuals.lengths(), wanted, tolerance, angle, norm_bound);
+        if quality.worst() < 0.5 * self.best.0 {
+            self.best = (quality.worst(), self.step);
+        }
+        Ok(Look { rotation, count, residuals, vectors, quality })
+    }
+
+    /// Whether the pairs are confirmed, if the search is over.
+    fn verdict(&self, quality: &Quality) -> Option<bool> {
+        let confirmed = self.space.filled == self.params.widths.room || quality.is_done();
+        let is_stuck = quality.is_within(self.params.tolerance) && self.step >= self.best.1 + PATIENCE;
+        let is_over = confirmed
+            || is_stuck
+            || self.applications >= self.params.max_applications
+            || self.step == MAX_STEPS;
+        is_over.then_some(confirmed)
+    }
+
+    fn finish(self, look: Look, confirmed: bool) -> DavidsonResult {
+        let next = look.quality.distance.filter(|_| confirmed);
+        let gap = next.map(|distance| distance - look.quality.lengths[self.params.wanted]);
+        DavidsonResult { vectors: look.vectors, applications: self.applications, confirmed, gap }
+    }
+
+    /// Adds to the space what the residuals of pending pairs lead to.
+    fn widen(&mut self, look: Look) -> Result<()> {
+        let Look { rotation, count, residuals, vectors, quality } = look;
+        // Before anything else as large is made.
+        drop(vectors);
+        let named = quality.to_improve();
+        let correction = (!named.is_empty()).then(|| self.operator.solve(&residuals, &named));
+        drop(residuals);
+        let leading = rotation.as_ref().subcols(0, count);
+        self.space.make_room(named.len().max(LANES), leading, self.step);
+        self.applications += named.len();
+        let is_wider = correction.map_or(Ok(false), |correction| self.space.widen(correction))?;
+        if !is_wider {
+            // All that is there has converged or leads to nothing new, and it is not enough: on from where nobody has looked.
+            self.space.widen(self.space.preconditioned_random(LANES, FRESH + self.step))?;
+            self.applications += LANES;
+        }
+        self.step += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::random::{Stage, Stream};
+
+    /// Multiplies each entry by a number of its own; known but for a factor between 1 and 2.
+    struct Diagonal(Vec<f64>);
+
+    impl PreconditionedOperator for Diagonal {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn image(&self, mut x: Block) -> Block {
+            x.scale(&self.0, |value| value);
+            x
+        }
+
+        fn solve(&self, r: &Block, named: &[usize]) -> Block {
+            let mut z = Block::zeros(self.len(), named.len());
+            z.update(r, |to, from| to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]));
+            z.scale(&self.0, |value| if value > 0.0 { (1.0 + value.fract()) / value } else { 0.0 });
+            z
+        }
+    }
+
+    const N: usize = 600;
+
+    fn search(check: &(dyn Fn() -> Result<()> + Sync)) -> Result<DavidsonResult> {
+        let mut values: Vec<f64> = (0..N).map(|i| 1.0 + i as f64 / 100.0).collect();
+        // A null vector, and one eigenvalue three times.
+        values[..4].copy_from_slice(&[0.0, 0.5, 0.5, 0.5]);
+        let mut null = Block::zeros(N, 1);
+        null.values[0] = 1.0;
+        let (wanted, norm_bound) = (3, 7.0);
+        let widths = Widths::new(N, wanted, N - 1);
+        let params = DavidsonParams {
+            wanted,
+            tolerance: 1e-9,
+            angle: 0.0,
+            norm_bound,
+            max_applications: 5000,
+            widths,
+        };
+        let start = Start { guesses: None, rough: None };
+        let context = Context { stream: Stream::new(1, Stage::Eigen), check };
+        smallest(&Diagonal(values), null, start, &params, context)
+    }
+
+    #[test]
+    fn copies_are_found_and_null_vectors_are_not() {
+        let found = search(&|| Ok(())).unwrap();
+        assert!(found.confirmed && found.gap.is_some_and(|gap| gap > 0.4 && gap < 0.55), "{:?}", found.gap);
+        let order: Vec<u32> = (0..N as u32).collect();
+        for vector in found.vectors.by_node(3, &order).chunks_exact(N) {
+            let inside: f64 = vector[1..4].iter().map(|v| v * v).sum();
+            assert!((inside - 1.0).abs() < 1e-12, "{inside}");
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_search() {
+        assert!(matches!(search(&|| Err(Error::Canceled)), Err(Error::Canceled)));
+    }
+}

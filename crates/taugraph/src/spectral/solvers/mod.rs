@@ -1,0 +1,48 @@
+//! Eigensolvers. They know operators, vectors and a stream of random numbers, and nothing of runs, of stages, or of which of
+//! them is tried first.
+
+mod basis;
+mod blocks;
+pub(super) mod davidson;
+pub(super) mod dense;
+pub(super) mod lanczos;
+pub(super) mod measure;
+pub(super) mod multilevel;
+mod nested;
+mod preconditioned;
+mod quality;
+mod ritz;
+mod search_space;
+pub(super) mod shift_invert;
+
+use crate::linear::InterruptCheck;
+use crate::random::Stream;
+
+/// A symmetric operator on vectors of one length.
+pub(crate) trait SymmetricOperator: Sync {
+    fn len(&self) -> usize;
+
+    /// No eigenvalue is larger than this, whatever its sign.
+    fn norm_bound(&self) -> f64;
+
+    /// y ← A·x.
+    fn apply(&self, x: &[f64], y: &mut [f64]);
+}
+
+/// An operator whose entries are known.
+pub(crate) trait SymmetricMatrix: SymmetricOperator {
+    /// Diagonal entry i.
+    fn diagonal(&self, i: usize) -> f64;
+
+    /// Column and value of the other entries of row i.
+    fn off_diagonal(&self, i: usize) -> impl Iterator<Item = (u32, f64)>;
+}
+
+/// What a solver is given beside the problem.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// Where random vectors come from.
+    pub stream: Stream,
+    /// Asked before every step.
+    pub check: InterruptCheck<'a>,
+}

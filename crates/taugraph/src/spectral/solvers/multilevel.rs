@@ -1,0 +1,81 @@
+//! The smallest eigenpairs of a graph Laplacian by block Davidson with multigrid as the preconditioner.
+//!
+//! Where an exact inverse does not fit, multigrid takes its place: the steps hardly become more as the graph grows or its gaps
+//! shrink. The search begins with guesses, and with vectors of merged nodes.
+
+use super::Context;
+use super::blocks::Block;
+use super::davidson::{self, DavidsonParams, Start, Widths};
+use super::nested::rough_vectors;
+use super::preconditioned::Preconditioned;
+use crate::error::Result;
+use crate::linear::{Hierarchy, Multigrid};
+
+/// Which Laplacian of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::spectral) enum Masses {
+    /// Each node counts by its degree: D^−½·(D − W)·D^−½.
+    Degrees,
+    /// Each node counts as one: D − W.
+    Ones,
+}
+
+/// What is asked of the iteration. Vectors are column-major, by node of the graph.
+pub(in crate::spectral) struct MultilevelParams<'a> {
+    /// Pairs wanted.
+    pub wanted: usize,
+    /// Largest residual.
+    pub tolerance: f64,
+    /// Residuals up to this share of the distance to the next pair are good enough as well; 0 leaves it at the tolerance.
+    pub angle: f64,
+    /// No eigenvalue is above this.
+    pub norm_bound: f64,
+    /// Most vectors that are preconditioned.
+    pub max_applications: usize,
+    /// Vectors to begin with beside random ones.
+    pub guesses: &'a [f64],
+}
+
+/// The best pairs found, converged or not.
+pub(in crate::spectral) struct MultilevelResult {
+    /// Column-major, by node of the graph.
+    pub vectors: Vec<f64>,
+    pub applications: usize,
+    /// Whether all have converged and lie below every other pair.
+    pub confirmed: bool,
+    /// How far at least the next eigenvalue lies above them, once that is confirmed.
+    pub gap: Option<f64>,
+}
+
+/// The smallest eigenpairs in the orthogonal complement of the null vectors.
+pub(in crate::spectral) fn smallest(
+    hierarchy: &Hierarchy,
+    masses: Masses,
+    null: &[f64],
+    params: &MultilevelParams<'_>,
+    context: Context<'_>,
+) -> Result<MultilevelResult> {
+    let (order, wanted) = (hierarchy.order(), params.wanted);
+    let widths = Widths::new(order.len(), wanted, order.len() - null.len() / order.len());
+    let multigrid = Multigrid::new(hierarchy, None, None);
+    let operator = Preconditioned::new(hierarchy, &multigrid, masses, widths.at_once);
+    let unit = operator.unit();
+    let null = Block::in_order(null, order);
+    let rough = rough_vectors(&operator, &null, widths.block, context)?;
+    let guesses = (!params.guesses.is_empty()).then(|| Block::in_order(params.guesses, order));
+    let davidson = DavidsonParams {
+        wanted,
+        tolerance: params.tolerance / unit,
+        angle: params.angle,
+        norm_bound: params.norm_bound / unit,
+        max_applications: params.max_applications,
+        widths,
+    };
+    let found = davidson::smallest(&operator, null, Start { guesses, rough }, &davidson, context)?;
+    Ok(MultilevelResult {
+        vectors: found.vectors.by_node(wanted, order),
+        applications: found.applications,
+        confirmed: found.confirmed,
+        gap: found.gap.map(|gap| unit * gap),
+    })
+}
