@@ -3,14 +3,12 @@
 use std::io::Write;
 
 use rayon::prelude::*;
-use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
-use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, Preset};
 use taugraph::progress::Run;
 use taugraph::propagate::{Evaluation, PropagateParams, Rule, Trials, evaluate};
-use taugraph::quantile::{Community, Constant, Estimator, Neighborhood, Overlap, Product};
-use taugraph::robust::{NodeGraph, robust_graph};
+use taugraph::quantile::{Community, Estimator, Neighborhood, Overlap, Product};
+use taugraph::{Config, FittedGraph, RobustGraph};
 
 use crate::data::{Error, LABEL_SETS, LabeledSet, OTHER_SETS, missing_sets, synthetic_sets};
 use crate::statistics::{deviation, mean, paired};
@@ -52,7 +50,7 @@ fn persistences() -> Vec<Graph> {
     let neighborhood = || Estimator::Neighborhood(Neighborhood::default());
     let overlap = || Estimator::Overlap(Overlap::default());
     let community = || Estimator::Community(Community::default());
-    let together = |parts: Vec<Estimator>| Estimator::Product(Product::of(parts));
+    let product = |parts: Vec<Estimator>| Estimator::Product(Product::of(parts));
     let graph = |name, estimator: Estimator, power: f64| {
         let final_affinity = FinalAffinity::Weighted { power, floor: 1e-6 };
         Graph {
@@ -70,36 +68,27 @@ fn persistences() -> Vec<Graph> {
         graph("overlap²", overlap(), 2.0),
         graph("overlap⁴", overlap(), 4.0),
         graph("community³", community(), 3.0),
-        graph("(neighborhood · overlap)²", together(vec![neighborhood(), overlap()]), 2.0),
-        graph("(neighborhood · community)²", together(vec![neighborhood(), community()]), 2.0),
-        graph("(neighborhood · community)³", together(vec![neighborhood(), community()]), 3.0),
-        graph("(overlap · community)²", together(vec![overlap(), community()]), 2.0),
-        graph("(all three)²", together(vec![neighborhood(), overlap(), community()]), 2.0),
+        graph("(neighborhood · overlap)²", product(vec![neighborhood(), overlap()]), 2.0),
+        graph("(neighborhood · community)²", product(vec![neighborhood(), community()]), 2.0),
+        graph("(neighborhood · community)³", product(vec![neighborhood(), community()]), 3.0),
+        graph("(overlap · community)²", product(vec![overlap(), community()]), 2.0),
+        graph("(all three)²", product(vec![neighborhood(), overlap(), community()]), 2.0),
     ]
 }
 
-fn build(set: &LabeledSet, graph: &Graph) -> Result<NodeGraph, Error> {
-    let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
-    // Small sets have fewer neighbors than an estimator may ask for.
-    let mut params = graph.params.clone();
-    let most = set.points.len() - 1;
-    limit_pools(&mut params.estimator, most);
-    Ok(robust_graph(&space, &params.check()?, &Run::new(0))?)
+fn build(set: &LabeledSet, graph: &Graph) -> Result<FittedGraph, Error> {
+    // The points come prepared.
+    let mut config = Config::default();
+    config.set("preparation.standardize", "none")?;
+    config.graph = graph.params.clone();
+    Ok(RobustGraph::with_config(config).fit(&set.points)?)
 }
 
-fn limit_pools(estimator: &mut Estimator, most: usize) {
-    match estimator {
-        Estimator::Overlap(overlap) => overlap.pool = overlap.pool.min(most),
-        Estimator::Neighborhood(neighborhood) => neighborhood.pool = neighborhood.pool.min(most),
-        Estimator::Product(together) => together.0.iter_mut().for_each(|part| limit_pools(part, most)),
-        _ => {}
-    }
-}
-
-fn try_rule(set: &LabeledSet, robust: &NodeGraph, rule: Rule) -> Result<Evaluation, Error> {
+fn try_rule(set: &LabeledSet, graph: &FittedGraph, rule: Rule) -> Result<Evaluation, Error> {
     let params = PropagateParams::default().with(|params| params.rule = rule);
-    let nodes = robust.duplicates.node_of_row();
-    Ok(evaluate(&robust.graph, nodes, &set.labels, &params, Trials::Random(TRIALS), &Run::new(0))?)
+    let duplicates = graph.duplicates();
+    let nodes = duplicates.node_of_row();
+    Ok(evaluate(graph.node_graph(), nodes, &set.labels, &params, Trials::Random(TRIALS), &Run::new(0))?)
 }
 
 /// The part of the results about labels.

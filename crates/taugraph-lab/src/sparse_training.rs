@@ -13,10 +13,10 @@ use taugraph::edges::{Edges, Symmetrize};
 use taugraph::generators::{LabeledPoints, SpiralDensity, add_noise, pinwheel, two_spirals, uneven_blobs};
 use taugraph::metrics::nmi;
 use taugraph::neighbors::{Space, nearest_neighbors};
-use taugraph::params::{CandidatePairs, GraphParams, Preset};
+use taugraph::params::{CandidatePairs, Preset};
 use taugraph::points::Standardize;
 use taugraph::progress::{Progress, Run};
-use taugraph::quantile::{AutoEncoder, Constant, Estimator, Factorization, Taus, TrainingPairs};
+use taugraph::quantile::{AutoEncoder, Estimator, Factorization, Taus, TrainingPairs};
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, first_scales};
 

@@ -7,13 +7,6 @@ pub fn sparkline(counts: &[usize]) -> String {
     counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
 }
 
-/// The first names of a list, and how many more there are.
-pub fn listed(names: &[String]) -> String {
-    const MAX: usize = 12;
-    let shown = names[..names.len().min(MAX)].join(", ");
-    if names.len() > MAX { format!("{shown} and {} more", grouped(names.len() - MAX)) } else { shown }
-}
-
 /// Mean and standard deviation, as 0.97 ± 0.02.
 pub fn mean_and_deviation(values: &[f64], digits: usize) -> String {
     let n = values.len() as f64;

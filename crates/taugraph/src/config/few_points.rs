@@ -1,12 +1,9 @@
 //! Neighborhoods for few points: what was not asked for is made as small as the points need, what was asked for is refused.
 
-use serde_json::Value;
-
 use super::Config;
 use crate::error::Result;
-use crate::parameter::ParameterTree;
-use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams};
-use crate::quantile::Estimator;
+use crate::params::{CandidatePairs, CheckedGraphParams};
+use crate::quantile::{Estimator, Neighborhood, Overlap};
 use crate::scale::FirstScale;
 
 /// A parameter that was made smaller.
@@ -28,37 +25,37 @@ impl Config {
         let most = n_known.saturating_sub(1).max(1);
         let mut graph = self.graph.clone();
         let mut shrunk = Vec::new();
-        let mut limit = |path: &str, k: &mut usize| {
-            if *k > most && !self.is_asked_for(path) {
-                shrunk.push(Shrunk { path: path.into(), usual: *k, used: most });
+        let mut limit = |path: &str, k: &mut usize, usual: usize| {
+            let is_asked_for = *k != usual || self.given.contains(path);
+            if *k > most && !is_asked_for {
+                shrunk.push(Shrunk { path: path.into(), usual, used: most });
                 *k = most;
             }
         };
-        if let CandidatePairs::Neighbors { k, .. } = &mut graph.candidates {
-            limit("graph.candidates.k", k);
+        if let (CandidatePairs::Neighbors { k, .. }, CandidatePairs::Neighbors { k: usual, .. }) =
+            (&mut graph.candidates, CandidatePairs::default())
+        {
+            limit("graph.candidates.k", k, usual);
         }
-        if let FirstScale::KthNeighbor { k } | FirstScale::MeanOfNeighbors { k } = &mut graph.first_scale {
-            limit("graph.first_scale.k", k);
+        match &mut graph.first_scale {
+            FirstScale::KthNeighbor { k } | FirstScale::MeanOfNeighbors { k } => {
+                limit("graph.first_scale.k", k, FirstScale::default().n_neighbors());
+            }
+            FirstScale::Given { .. } => {}
         }
         limit_pools(&mut graph.estimator, "graph.estimator", &mut limit);
         Ok((graph.check()?, shrunk))
     }
-
-    /// Whether a parameter was set, or differs from that of the preset.
-    fn is_asked_for(&self, path: &str) -> bool {
-        let names: Vec<&str> = path.split('.').skip(1).collect();
-        let at = |graph: &GraphParams| {
-            names.iter().try_fold(graph.to_json(), |value: Value, name| value.get(name).cloned())
-        };
-        let usual = at(&self.preset.params());
-        self.given.contains(path) || (usual.is_some() && at(&self.graph) != usual)
-    }
 }
 
-fn limit_pools(estimator: &mut Estimator, path: &str, limit: &mut impl FnMut(&str, &mut usize)) {
+fn limit_pools(estimator: &mut Estimator, path: &str, limit: &mut impl FnMut(&str, &mut usize, usize)) {
     match estimator {
-        Estimator::Neighborhood(settings) => limit(&format!("{path}.pool"), &mut settings.pool),
-        Estimator::Overlap(settings) => limit(&format!("{path}.pool"), &mut settings.pool),
+        Estimator::Neighborhood(settings) => {
+            limit(&format!("{path}.pool"), &mut settings.pool, Neighborhood::default().pool);
+        }
+        Estimator::Overlap(settings) => {
+            limit(&format!("{path}.pool"), &mut settings.pool, Overlap::default().pool);
+        }
         Estimator::Product(settings) => {
             for part in &mut settings.parts {
                 let path = format!("{path}.parts.{}", part.name());
