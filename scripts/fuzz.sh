@@ -23,11 +23,11 @@ seed parquet parquet
 mkdir -p fuzz/corpus/npz fuzz/corpus/matrix_market
 for target in npz matrix_market; do
     ending=$([ "$target" = npz ] && echo npz || echo mtx)
-    "$taugraph" graph fuzz/corpus/csv/points.csv --drop label --neighbors 3 --pool 3 --scale-neighbors 3 --quiet \
+    "$taugraph" graph fuzz/corpus/csv/points.csv --drop label --neighbors 3 --set graph.estimator.pool=3 --set graph.first_scale.k=3 --quiet \
         --output "fuzz/corpus/$target/graph.$ending"
 done
 mkdir -p fuzz/corpus/model
-"$taugraph" cluster fuzz/corpus/csv/points.csv --drop label --neighbors 3 --pool 3 --scale-neighbors 3 --clusters 2 --quiet \
+"$taugraph" cluster fuzz/corpus/csv/points.csv --drop label --neighbors 3 --set graph.estimator.pool=3 --set graph.first_scale.k=3 --clusters 2 --quiet \
     --output /dev/null --save-model fuzz/corpus/model/model.safetensors
 
 mkdir -p fuzz/corpus/svmlight

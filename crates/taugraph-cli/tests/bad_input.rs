@@ -64,12 +64,12 @@ fn every_fault_has_its_message_and_exit_code() {
             "equal.csv: all 2 features are constant or empty, so nothing tells its 30 rows apart",
         ),
         (
-            "cluster ten.csv",
+            "cluster ten.csv -k 15",
             2,
-            "15 neighbors of each point were asked for, but there are only 10 distinct points; ask for at most 9: --neighbors, --pool",
+            "15 neighbors of each point were asked for, but there are only 10 distinct points; ask for at most 9",
         ),
-        ("cluster ten.csv -k 9 --pool 9 -c 11", 2, "11 clusters were asked for, but only 10 points"),
-        ("cluster ten.csv -k 9 --pool 9 -c 0", 2, "clusters = 0: must be at least 1"),
+        ("cluster ten.csv -c 11", 2, "11 clusters were asked for, but only 10 points"),
+        ("cluster ten.csv -c 0", 2, "cluster.n_clusters = 0: must be at least 1"),
         ("cluster ten.csv --drop c", 3, "ten.csv has no column 'c'; it has 'a', 'b'"),
         ("cluster ten.csv --label-column y", 3, "ten.csv has no column 'y'"),
         ("cluster ten.csv --drop a,b", 3, "no column is left"),
@@ -103,9 +103,9 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster open.csv --drop b", 3, "the row that begins in line 2 has a quote that is never closed"),
         ("cluster comma.csv", 3, "write decimal points, not commas"),
         (
-            "cluster ten.csv -k 9 --pool 9 --stability=99999999999",
+            "cluster ten.csv --stability=99999999999",
             2,
-            "stability draws = 99999999999: must be between",
+            "cluster.stability = 99999999999: must be at most 1048576",
         ),
         ("generate moons -n 99999999999999", 5, "points of 2 columns need about"),
         ("generate blobs --columns 99999999999", 5, "are available"),
@@ -114,30 +114,22 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster ten.csv --json - --output -", 2, "cannot all go to standard output"),
         ("cluster ten.csv --memory 1K", 5, "this run needs about"),
         ("cluster ten.csv --preset nonsense", 2, "possible values: robust"),
-        ("cluster ten.csv --taus 0.5,0.2", 2, "must be increasing"),
-        ("cluster ten.csv --rank 5", 2, "--rank has no effect here: it needs --estimator"),
+        ("cluster ten.csv --set graph.taus=0.5,0.2", 2, "must be a list of increasing numbers"),
+        ("cluster ten.csv --set graph.estimator.rank=5", 2, "graph.estimator.rank has no effect here: graph.estimator is neighborhood, and it belongs to factorization"),
+        ("cluster ten.csv --set graph.estimator.pol=5", 2, "graph.estimator.pol is not a parameter; graph.estimator has"),
+        ("cluster ten.csv --set nonsense", 2, "a path and a value are needed"),
         (
-            "cluster ten.csv --training-pairs all",
+            "cluster ten.csv --set graph.estimator=factorization --set graph.estimator.pairs=sampled --set \
+             graph.estimator.pairs.per_edge=-1",
             2,
-            "--training-pairs has no effect here: it needs --estimator",
+            "graph.estimator.pairs.per_edge = -1: must be finite and above 0",
         ),
         (
-            "cluster ten.csv --estimator factorization --non-edges 2",
+            "cluster ten.csv --set graph.final_affinity=plain --set graph.final_affinity.power=2",
             2,
-            "--non-edges needs --training-pairs sampled",
+            "graph.final_affinity.power has no effect here: graph.final_affinity is plain, and it belongs to weighted",
         ),
-        (
-            "cluster ten.csv --estimator factorization --training-pairs sampled --non-edges -1",
-            2,
-            "non-edges per edge",
-        ),
-        ("cluster ten.csv --power 2 --final plain", 2, "--power and --weight-floor need --final weighted"),
-        (
-            "cluster ten.csv --momentum 0.5 --estimator auto-encoder",
-            2,
-            "--momentum has no effect on this --optimizer",
-        ),
-        ("cluster ten.csv --threshold 7", 2, "threshold = 7: must be at least 0 and below 1"),
+        ("cluster ten.csv --set graph.threshold=7", 2, "graph.threshold = 7: must be at least 0 and below 1"),
         ("cluster ten.csv --pca 3", 2, "pca = 3: must be at least 1 and at most"),
         (
             "cluster ten.csv --config config.json",
@@ -146,11 +138,12 @@ fn every_fault_has_its_message_and_exit_code() {
         ),
         ("cluster ten.csv --config none.json", 3, "none.json cannot be read"),
         (
-            "cluster ten.csv -k 9 --pool 9 --given-scales scales.csv",
+            "cluster ten.csv --set graph.first_scale=given --set graph.first_scale.values=@scales.csv",
             3,
             "local scales: expected 10 entries, received 3",
         ),
         ("graph asymmetric.mtx", 3, "must be symmetric"),
+        ("params nothing", 2, "no parameter begins with 'nothing'"),
         ("generate spirals --points 1", 2, "points = 1: must be at least 2"),
         ("generate moons --noise -1", 2, "noise"),
         ("compare labels.csv ten.csv", 3, "ten.csv has no column 'cluster'; it has 'a', 'b'"),
@@ -206,11 +199,11 @@ fn a_full_disk_is_an_output_error() {
 fn nothing_is_written_of_a_run_that_cannot_finish() {
     let folder = Folder::new();
     folder.ok("generate moons --points 300 --output moons.csv");
-    folder.ok("graph moons.csv --drop label --link-components no --output graph.npz");
+    folder.ok("graph moons.csv --drop label --set graph.link_components=no --output graph.npz");
     for (line, expected) in [
         ("cluster graph.npz --output x.csv --scales y.csv", "a given graph has no local scales"),
         (
-            "cluster graph.npz --output x.csv --components separately --embedding y.csv",
+            "cluster graph.npz --output x.csv --set cluster.components=separately --embedding y.csv",
             "have no common embedding",
         ),
     ] {

@@ -67,8 +67,8 @@ fn without_times(folder: &Folder, name: &str) -> serde_json::Value {
 fn a_run_is_repeated_from_its_json() {
     let folder = spirals();
     folder.ok(
-        "cluster spirals.csv --label-column label --preset paper --rank 20 --epochs 8 --seed 9 --stability=2 \
-         --standardize minmax --clusters 3 --laplacian random-walk --output a.csv --json a.json --graph a.npz \
+        "cluster spirals.csv --label-column label --preset paper --set graph.estimator.hidden=20 --set graph.estimator.max_epochs=8 --seed 9 --stability=2 \
+         --standardize minmax --clusters 3 --set cluster.laplacian=random-walk --output a.csv --json a.json --graph a.npz \
          --embedding a.npy",
     );
     folder.ok("cluster --config a.json --output b.csv --json b.json --graph b.npz --embedding b.npy");
@@ -79,32 +79,34 @@ fn a_run_is_repeated_from_its_json() {
     // A flag beside it wins.
     folder.ok("cluster --config a.json --clusters 2 --output c.csv --json c.json");
     assert_eq!(folder.json("c.json")["clusters"]["count"], 2);
-    assert_eq!(folder.json("c.json")["settings"]["seed"], 9);
+    assert_eq!(folder.json("c.json")["settings"]["params"]["seed"], 9);
 }
 
 #[test]
 fn training_pairs_are_chosen_kept_and_default_in_older_files() {
     let folder = spirals();
-    let command = "cluster spirals.csv --label-column label --epochs 5 --neighbors 10 --seed 2";
-    for estimator in ["auto-encoder", "factorization"] {
+    let command = "cluster spirals.csv --label-column label --neighbors 10 --seed 2";
+    for (estimator, iterations) in [("auto-encoder", "max_epochs"), ("factorization", "max_iterations")] {
         let with = |flags: &str| {
-            folder.ok(&format!("{command} --estimator {estimator} {flags} --json run.json --graph run.npz"));
+            folder.ok(&format!(
+                "{command} --set graph.estimator={estimator} --set graph.estimator.{iterations}=5 {flags} --json run.json --graph run.npz"
+            ));
             (folder.json("run.json"), std::fs::read(folder.file("run.npz")).unwrap())
         };
         let pairs =
-            |json: &serde_json::Value| json["settings"]["graph"]["estimator"][estimator]["pairs"].clone();
-        let (sampled, sampled_graph) = with("--training-pairs sampled --non-edges 2");
-        assert_eq!(pairs(&sampled), serde_json::json!({"sampled": {"per_edge": 2.0}}));
+            |json: &serde_json::Value| json["settings"]["params"]["graph"]["estimator"]["pairs"].clone();
+        let (sampled, sampled_graph) = with("--set graph.estimator.pairs=sampled --set graph.estimator.pairs.per_edge=2");
+        assert_eq!(pairs(&sampled), serde_json::json!({"kind": "sampled", "per_edge": 2.0}));
         folder.ok("cluster --config run.json --graph again.npz");
         assert!(std::fs::read(folder.file("again.npz")).unwrap() == sampled_graph);
-        let (all, all_graph) = with("--training-pairs all");
+        let (all, all_graph) = with("--set graph.estimator.pairs=all");
         assert_eq!(pairs(&all), "all");
         assert!(all_graph != sampled_graph);
         // 300 points are few: the default is all pairs.
         let (mut automatic, automatic_graph) = with("");
         assert_eq!(pairs(&automatic), "automatic");
         assert!(automatic_graph == all_graph);
-        let settings = &mut automatic["settings"]["graph"]["estimator"][estimator];
+        let settings = &mut automatic["settings"]["params"]["graph"]["estimator"];
         settings.as_object_mut().unwrap().remove("pairs");
         folder.write("older.json", automatic.to_string());
         folder.ok("cluster --config older.json --graph older.npz");
@@ -271,8 +273,14 @@ fn help_is_short_and_complete() {
     let folder = Folder::new();
     let short = folder.ok("cluster -h");
     let long = folder.ok("cluster --help");
-    assert!(short.lines().count() < 60 && long.lines().count() > 150);
-    assert!(!short.contains("--kmeans-rounds") && long.contains("--kmeans-rounds"));
+    assert!(short.lines().count() < 70, "{short}");
+    assert!(!short.contains("--embedding") && long.contains("--embedding"));
+    let params = folder.ok("params");
+    assert!(params.contains("cluster.kmeans.max_rounds = 300\n    whole number, at least 1"), "{params}");
+    assert!(params.contains("graph.estimator.floor = 0.5  (with graph.estimator = community)"), "{params}");
+    assert!(folder.ok("params graph.threshold --preset paper").starts_with("graph.threshold = 0.2\n"));
+    folder.ok("params --json params.json");
+    assert!(folder.json("params.json").as_array().unwrap().iter().any(|one| one["path"] == "metric"));
     assert!(folder.ok("--help").contains("Exit codes"));
     assert!(folder.ok("completions bash").contains("_taugraph"));
     for shell in ["zsh", "fish", "powershell", "elvish"] {

@@ -276,7 +276,7 @@ fn every_fault_has_its_message_and_exit_code() {
             2,
             "--label-column: 'x1' is a feature of the model",
         ),
-        ("predict m.safetensors new.csv --id-column far", 2, "a column of the output is called 'far', too"),
+        ("predict m.safetensors new.csv --id-column outlier", 2, "a column of the output is called 'outlier', too"),
         ("predict m.safetensors new.csv --output new.csv", 2, "--output and the input are the same file"),
         ("predict m.safetensors new.csv --output m.safetensors", 2, "are the same file"),
         ("predict m.safetensors new.csv --output x.xlsx", 4, "no format fits this name"),
@@ -316,7 +316,7 @@ fn no_damaged_model_brings_the_program_down() {
     let folder = Folder::new();
     folder.ok("generate blobs --points 12 --blobs 2 --seed 2 --output few.csv");
     folder.ok(
-        "cluster few.csv --drop label --neighbors 3 --pool 3 --scale-neighbors 3 --clusters 2 --output c.csv --save-model m.safetensors",
+        "cluster few.csv --drop label --neighbors 3 --set graph.estimator.pool=3 --set graph.first_scale.k=3 --clusters 2 --output c.csv --save-model m.safetensors",
     );
     let model = std::fs::read(folder.file("m.safetensors")).unwrap();
     for length in (0..model.len()).step_by(model.len() / 40) {

@@ -32,13 +32,13 @@ fn two_labels_are_enough_for_two_moons() {
         let json = folder.json("run.json");
         assert_eq!(json["propagation"]["abstained"], 0);
         assert_eq!(json["propagation"]["classes"][0]["name"], "down");
-        assert_eq!(json["propagation"]["classes"][0]["examples"], 1);
+        assert_eq!(json["propagation"]["classes"][0]["labeled"], 1);
     }
     assert!(folder.read("found.csv").lines().nth(1).unwrap().contains(",given,"));
     let walk = &folder.json("run.json")["propagation"]["walk"];
     assert_eq!((&walk["pairs"], &walk["truncation"]), (&walk["all_pairs"], &serde_json::json!(0.0)));
     let done =
-        folder.run(&format!("{FEW} --rule greedy-walk --kernel-pairs 4 --json cut.json --output cut.csv"));
+        folder.run(&format!("{FEW} --rule greedy-walk --set propagate.rule.pairs=4 --json cut.json --output cut.csv"));
     assert!(done.err().contains("walks in 4 of 199 eigenpairs"), "{}", done.err());
     let walk = &folder.json("cut.json")["propagation"]["walk"];
     assert_eq!(walk["pairs"], 4);
@@ -57,7 +57,7 @@ fn two_labels_are_enough_for_two_moons() {
 #[test]
 fn components_of_a_graph_without_a_label_stay_without() {
     let folder = moons();
-    folder.ok("graph few.csv --drop truth,known,id --link-components no --output graph.npz");
+    folder.ok("graph few.csv --drop truth,known,id --set graph.link_components=no --output graph.npz");
     folder.write("labels.csv", "row,label\n1,a\n2,b\n");
     let done = folder.run("propagate graph.npz --labels-file labels.csv --output out.csv");
     assert_eq!(done.code(), 0, "{}", done.err());
@@ -66,7 +66,7 @@ fn components_of_a_graph_without_a_label_stay_without() {
         folder.read("out.csv").lines().filter(|line| line.contains("unreached")).map(String::from).collect();
     assert!(unreached.len() >= 100, "{}", unreached.len());
     assert!(unreached.iter().all(|line| line == ",0.0,unreached,0.0,0.0"), "{:?}", unreached[0]);
-    folder.ok("propagate graph.npz --labels-file labels.csv --link --output linked.csv");
+    folder.ok("propagate graph.npz --labels-file labels.csv --set propagate.link=yes --output linked.csv");
     assert!(!folder.read("linked.csv").contains("unreached"));
 }
 
@@ -83,7 +83,7 @@ fn faults_are_named() {
         (format!("{file} two.csv"), 3, "two.csv: row 1 has two labels"),
         (format!("{file} unknown.csv"), 3, "few.csv has no row 'r500'"),
         (format!("{file} far.csv"), 3, "'999' is not a row from 1 to 200"),
-        (format!("{file} one.csv"), 3, "at least two classes need examples; there is 'a' only"),
+        (format!("{file} one.csv"), 3, "at least two classes need labeled rows; there is 'a' only"),
         (format!("{file} nolabel.csv"), 3, "has no column 'label'"),
         (
             "propagate few.csv --labels truth --drop known --id-column id".into(),
@@ -91,11 +91,11 @@ fn faults_are_named() {
             "every row has a label already",
         ),
         ("propagate few.csv --drop truth,known --id-column id".into(), 2, "no labels were given"),
-        (format!("{FEW} --priors up=1,down=1"), 2, "class 'up' has no example"),
+        (format!("{FEW} --priors up=1,down=1"), 2, "class 'up' has no labeled row"),
         (format!("{FEW} --priors down=1"), 2, "class 'up, left' is missing"),
-        (format!("{FEW} --alpha 0.5"), 2, "--alpha has no effect here"),
-        (format!("{FEW} --soft 1 --rule poisson"), 2, "needs harmonic functions"),
-        (format!("{FEW} --solver-iterations 1"), 1, "conjugate gradients did not converge"),
+        (format!("{FEW} --set propagate.rule.alpha=0.5"), 2, "propagate.rule.alpha has no effect here"),
+        (format!("{FEW} --set propagate.clamping=soft --rule poisson"), 2, "needs harmonic functions"),
+        (format!("{FEW} --set propagate.solver.max_iterations=1"), 1, "conjugate gradients did not converge"),
         (format!("{FEW} --output x.npy"), 2, "NPY holds numbers only"),
     ] {
         let done = folder.run(&line);

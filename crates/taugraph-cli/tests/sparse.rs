@@ -109,8 +109,8 @@ fn the_report_says_what_was_decided_and_a_config_repeats_it() {
     assert!(done.err().contains("scores    NMI 1.000"), "{}", done.err());
     assert!(!done.err().contains("no effect"), "{}", done.err());
     let json = folder.json("run.json");
-    assert_eq!(json["settings"]["metric"], "cosine");
-    assert_eq!(json["settings"]["preparation"]["standardize"], "none");
+    assert_eq!(json["input"]["metric"], "cosine");
+    assert_eq!(json["input"]["standardize"], "none");
     assert_eq!(json["input"]["columns"], 200);
     assert!(json["input"]["entries"].as_u64().unwrap() > 240 * 15);
     assert_eq!(json["clusters"]["count"], 3);
@@ -121,8 +121,8 @@ fn the_report_says_what_was_decided_and_a_config_repeats_it() {
     // A table keeps its own defaults.
     folder.ok("cluster news.csv --clusters 3 --json table.json --output labels.csv");
     let table = folder.json("table.json");
-    assert_eq!(table["settings"]["metric"], "euclidean");
-    assert_eq!(table["settings"]["preparation"]["standardize"], "zscore");
+    assert_eq!(table["input"]["metric"], "euclidean");
+    assert_eq!(table["input"]["standardize"], "zscore");
 }
 
 #[test]

@@ -78,7 +78,9 @@ impl From<taugraph::error::Error> for Failure {
         use taugraph::error::Error;
         let message = error.to_string();
         match error {
-            Error::Parameter { .. } => Failure::Usage(message),
+            Error::Parameter { .. }
+            | Error::UnknownParameter { .. }
+            | Error::ParameterOfOther { .. } => Failure::Usage(message),
             Error::Memory { .. } => Failure::Memory(message),
             Error::Canceled => Failure::Interrupted,
             Error::Scratch { .. } => Failure::Output(message),
@@ -89,10 +91,7 @@ impl From<taugraph::error::Error> for Failure {
             Error::TooFewPoints { distinct: 0..=1, .. } => {
                 Failure::Input("all points are equal: there is nothing that tells them apart".into())
             }
-            Error::TooFewPoints { distinct, .. } => Failure::Usage(format!(
-                "{message}: --neighbors, --pool, --scale-neighbors {}",
-                distinct.saturating_sub(1)
-            )),
+            Error::TooFewPoints { .. } => Failure::Usage(message),
             // More clusters than points, or fewer than components: the number that was asked for is wrong.
             Error::TooManyClusters { .. } | Error::FewerClustersThanComponents { .. } => {
                 Failure::Usage(message)

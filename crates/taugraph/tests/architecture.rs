@@ -35,6 +35,31 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The lines that are not part of an item for tests, wherever in the file that is.
+fn without_tests(text: &str) -> Vec<&str> {
+    let mut lines = text.lines();
+    let mut code = Vec::new();
+    while let Some(line) = lines.next() {
+        if line != "#[cfg(test)]" {
+            code.push(line);
+            continue;
+        }
+        // The item ends with its line, or with the brace that closes it.
+        for line in lines.by_ref() {
+            if line.ends_with(';') && !line.starts_with(' ') || line == "}" {
+                break;
+            }
+        }
+    }
+    code
+}
+
+#[test]
+fn code_after_tests_is_read() {
+    let text = "use a;\n#[cfg(test)]\nmod tests;\nuse b;\n#[cfg(test)]\nmod more {\n    use c;\n}\nuse d;";
+    assert_eq!(without_tests(text), ["use a;", "use b;", "use d;"]);
+}
+
 /// What the code outside of its tests uses, by module.
 fn used() -> Dependencies {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -49,8 +74,8 @@ fn used() -> Dependencies {
         }
         let of_module = used.entry(module.clone()).or_default();
         let text = fs::read_to_string(&file).unwrap();
-        let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
-        for line in code.filter(|line| !line.trim_start().starts_with("//")) {
+        let code = without_tests(&text);
+        for line in code.into_iter().filter(|line| !line.trim_start().starts_with("//")) {
             for rest in line.split("crate::").skip(1) {
                 let name: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
                 assert!(!name.is_empty(), "{}: name one module in each `use crate::`", file.display());

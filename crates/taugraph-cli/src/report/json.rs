@@ -34,6 +34,11 @@ impl Report<'_> {
             all["input"]["columns"] = json!(size.n_columns);
             all["input"]["entries"] = json!(size.n_entries);
         }
+        if self.graph.row_size().is_some() {
+            let (params, is_sparse) = (&self.settings.params, self.dataset.sparse.is_some());
+            all["input"]["metric"] = json!(params.metric_for(is_sparse).name());
+            all["input"]["standardize"] = json!(params.preparation_for(is_sparse).standardize.name());
+        }
         if let Some(robust) = self.graph.robust() {
             self.add_robust(robust, &mut all);
         }
