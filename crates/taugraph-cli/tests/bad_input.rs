@@ -115,8 +115,16 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster ten.csv --memory 1K", 5, "this run needs about"),
         ("cluster ten.csv --preset nonsense", 2, "possible values: robust"),
         ("cluster ten.csv --set graph.taus=0.5,0.2", 2, "must be a list of increasing numbers"),
-        ("cluster ten.csv --set graph.estimator.rank=5", 2, "graph.estimator.rank has no effect here: graph.estimator is neighborhood, and it belongs to factorization"),
-        ("cluster ten.csv --set graph.estimator.pol=5", 2, "graph.estimator.pol is not a parameter; graph.estimator has"),
+        (
+            "cluster ten.csv --set graph.estimator.rank=5",
+            2,
+            "graph.estimator.rank has no effect here: graph.estimator is neighborhood, and it belongs to factorization",
+        ),
+        (
+            "cluster ten.csv --set graph.estimator.pol=5",
+            2,
+            "graph.estimator.pol is not a parameter; graph.estimator has",
+        ),
         ("cluster ten.csv --set nonsense", 2, "a path and a value are needed"),
         (
             "cluster ten.csv --set graph.estimator=factorization --set graph.estimator.pairs=sampled --set \

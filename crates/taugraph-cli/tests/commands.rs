@@ -95,7 +95,8 @@ fn training_pairs_are_chosen_kept_and_default_in_older_files() {
         };
         let pairs =
             |json: &serde_json::Value| json["settings"]["params"]["graph"]["estimator"]["pairs"].clone();
-        let (sampled, sampled_graph) = with("--set graph.estimator.pairs=sampled --set graph.estimator.pairs.per_edge=2");
+        let (sampled, sampled_graph) =
+            with("--set graph.estimator.pairs=sampled --set graph.estimator.pairs.per_edge=2");
         assert_eq!(pairs(&sampled), serde_json::json!({"kind": "sampled", "per_edge": 2.0}));
         folder.ok("cluster --config run.json --graph again.npz");
         assert!(std::fs::read(folder.file("again.npz")).unwrap() == sampled_graph);

@@ -276,7 +276,11 @@ fn every_fault_has_its_message_and_exit_code() {
             2,
             "--label-column: 'x1' is a feature of the model",
         ),
-        ("predict m.safetensors new.csv --id-column outlier", 2, "a column of the output is called 'outlier', too"),
+        (
+            "predict m.safetensors new.csv --id-column outlier",
+            2,
+            "a column of the output is called 'outlier', too",
+        ),
         ("predict m.safetensors new.csv --output new.csv", 2, "--output and the input are the same file"),
         ("predict m.safetensors new.csv --output m.safetensors", 2, "are the same file"),
         ("predict m.safetensors new.csv --output x.xlsx", 4, "no format fits this name"),

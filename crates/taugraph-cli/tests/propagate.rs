@@ -37,8 +37,9 @@ fn two_labels_are_enough_for_two_moons() {
     assert!(folder.read("found.csv").lines().nth(1).unwrap().contains(",given,"));
     let walk = &folder.json("run.json")["propagation"]["walk"];
     assert_eq!((&walk["pairs"], &walk["truncation"]), (&walk["all_pairs"], &serde_json::json!(0.0)));
-    let done =
-        folder.run(&format!("{FEW} --rule greedy-walk --set propagate.rule.pairs=4 --json cut.json --output cut.csv"));
+    let done = folder.run(&format!(
+        "{FEW} --rule greedy-walk --set propagate.rule.pairs=4 --json cut.json --output cut.csv"
+    ));
     assert!(done.err().contains("walks in 4 of 199 eigenpairs"), "{}", done.err());
     let walk = &folder.json("cut.json")["propagation"]["walk"];
     assert_eq!(walk["pairs"], 4);

@@ -20,10 +20,34 @@ pub use page::{html, write_page};
 mod stub {
     use taugraph::*;
     pub struct Sample;
-    impl Sample { pub fn new(_: usize, _: Option<(&[f64], &[String])>, _: u64) -> Self { Self } }
-    pub enum Found<'a> { Graph(&'a FittedGraph), Clusters(&'a FittedClusters), Labels(&'a FittedLabels, &'a GivenLabels) }
-    pub struct Subject<'a> { pub name: &'a str, pub found: Found<'a>, pub sample: Sample, pub ids: Option<&'a [String]>, pub known_labels: Option<&'a [String]>, pub command: String, pub summary: String, pub warnings: Vec<String>, pub stages: Vec<(String, f64, Option<u64>)>, pub settings: serde_json::Value, pub peak_memory: Option<u64> }
-    impl crate::Report { pub fn new(_: &Subject<'_>, _: &taugraph::progress::Run<'_>) -> taugraph::Result<Self> { Ok(Self::default()) } }
+    impl Sample {
+        pub fn new(_: usize, _: Option<(&[f64], &[String])>, _: u64) -> Self {
+            Self
+        }
+    }
+    pub enum Found<'a> {
+        Graph(&'a FittedGraph),
+        Clusters(&'a FittedClusters),
+        Labels(&'a FittedLabels, &'a GivenLabels),
+    }
+    pub struct Subject<'a> {
+        pub name: &'a str,
+        pub found: Found<'a>,
+        pub sample: Sample,
+        pub ids: Option<&'a [String]>,
+        pub known_labels: Option<&'a [String]>,
+        pub command: String,
+        pub summary: String,
+        pub warnings: Vec<String>,
+        pub stages: Vec<(String, f64, Option<u64>)>,
+        pub settings: serde_json::Value,
+        pub peak_memory: Option<u64>,
+    }
+    impl crate::Report {
+        pub fn new(_: &Subject<'_>, _: &taugraph::progress::Run<'_>) -> taugraph::Result<Self> {
+            Ok(Self::default())
+        }
+    }
 }
 #[allow(missing_docs)]
 pub use stub::*;

@@ -78,9 +78,9 @@ impl From<taugraph::error::Error> for Failure {
         use taugraph::error::Error;
         let message = error.to_string();
         match error {
-            Error::Parameter { .. }
-            | Error::UnknownParameter { .. }
-            | Error::ParameterOfOther { .. } => Failure::Usage(message),
+            Error::Parameter { .. } | Error::UnknownParameter { .. } | Error::ParameterOfOther { .. } => {
+                Failure::Usage(message)
+            }
             Error::Memory { .. } => Failure::Memory(message),
             Error::Canceled => Failure::Interrupted,
             Error::Scratch { .. } => Failure::Output(message),

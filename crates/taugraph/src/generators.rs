@@ -19,8 +19,7 @@ pub struct LabeledPoints {
 }
 
 /// How the points lie along a spiral's arm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpiralDensity {
     /// Uniform in the angle, offset up to 0.2: the arms thin out outwards.

@@ -4,47 +4,42 @@
 //! Similarities" (Thiagarajan, Sattigeri, Natesan Ramamurthy, Kailkhura). Values and a seed go in, values come out:
 //! it reads no data file, prints nothing, and gives the same bits on any number of threads.
 //!
-//! The modules are the stages of the pipeline, in order:
+//! Two lines are enough:
+//!
+//! ```
+//! # fn main() -> taugraph::Result<()> {
+//! # let table = taugraph::generators::moons(300, 0.05, 1)?;
+//! let clusters = taugraph::SpectralClustering::new().n_clusters(2).seed(42).fit(&table)?;
+//! let labels: &[u32] = clusters.labels(); // one for each row
+//! # assert_eq!(taugraph::metrics::nmi(&table.labels, labels)?, 1.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`SpectralClustering`], [`LabelPropagation`], [`SpectralEmbedding`] and [`RobustGraph`] take a [`Table`], sparse points, distances,
+//! neighbors or a graph ([`Input`]) and give results for every row, with [`Warning`]s, `predict` and `save`. A [`Config`] holds every
+//! parameter; a dotted path sets any of them.
+//!
+//! # The stages, for experts
+//!
+//! Below that door the modules are the stages of the pipeline, in order. They speak of nodes, the distinct points, and not of rows:
 //!
 //! 1. [`points`]: a table of numbers, missing cells filled, columns scaled, duplicates collapsed;
 //! 2. [`distance`]: metrics and precomputed distances;
-//! 3. [`neighbors`]: exact nearest neighbors; [`edges`]: the candidate edges they give;
+//! 3. [`neighbors`]: nearest neighbors; [`edges`]: the candidate edges they give;
 //! 4. [`scale`]: first local scales;
 //! 5. [`affinity`]: locally scaled similarities;
 //! 6. [`quantile`]: conditional quantiles of the similarities;
 //! 7. [`stochastic`]: persistence and probability of each edge, robust scales from realizations;
 //! 8. [`robust`]: all of that as Algorithm 1, on one page, with its parameters in [`params`];
-//! 9. [`graph`] and [`links`]: the sparse graph, its components and how they are joined;
+//! 9. [`graph`] and [`links`]: the sparse graph, its connected components and how they are joined;
 //! 10. [`spectral`]: eigenpairs and embedding;
 //! 11. [`cluster`]: clusters, their number and their stability;
-//! 12. [`propagate`]: labels from a few examples;
+//! 12. [`propagate`]: labels from a few labeled points;
 //! 13. [`model`]: new points placed into all of that.
 //!
-//! Beside them stand [`labels`], [`metrics`], [`generators`] and [`arrays`] (what is kept of a result), below them [`random`], [`progress`], [`memory`] and [`error`].
-//!
-//! ```
-//! use taugraph::cluster::{ClusterParams, spectral_clustering};
-//! use taugraph::distance::Metric;
-//! use taugraph::generators::{SpiralDensity, two_spirals};
-//! use taugraph::metrics::nmi;
-//! use taugraph::neighbors::Space;
-//! use taugraph::params::Preset;
-//! use taugraph::points::{PreparationParams, prepare};
-//! use taugraph::progress::Run;
-//! use taugraph::robust::robust_graph;
-//!
-//! # fn main() -> taugraph::error::Result<()> {
-//! let run = Run::new(1);
-//! let data = two_spirals(300, SpiralDensity::UniformAngle, 1)?;
-//! let prepared = prepare(data.points.values(), 2, &PreparationParams::default(), &run)?;
-//! let space = Space::from_points(prepared.points, Metric::Euclidean)?;
-//! let robust = robust_graph(&space, &Preset::Robust.params().check()?, &run)?;
-//! let clustering = spectral_clustering(&robust.graph, &ClusterParams::exactly(2), &run)?;
-//! let labels = robust.duplicates.restore(&clustering.labels);
-//! assert_eq!(nmi(&data.labels, &labels)?, 1.0);
-//! # Ok(())
-//! # }
-//! ```
+//! Beside them stand [`labels`], [`metrics`], [`generators`] and [`arrays`] (named arrays in files), below them [`random`], [`progress`],
+//! [`memory`] and [`error`].
 //!
 //! # Current limitations
 //!

@@ -6,7 +6,7 @@ use crate::arrays::Arrays;
 use crate::checkpoint::Checkpoint;
 use crate::edges::Edges;
 use crate::error::Result;
-use crate::graph::{Components, SparseGraph};
+use crate::graph::SparseGraph;
 use crate::neighbors::{OutsideSearch, SearchParams, Space};
 use crate::progress::Run;
 use crate::scale::LocalScales;
@@ -81,7 +81,7 @@ pub fn link_components(
     search: &SearchParams,
     run: &Run<'_>,
 ) -> Result<Linked> {
-    let mut components = Components::of_graph(&graph);
+    let mut components = graph.components().clone();
     if components.len() == 1 {
         return Ok(Linked { graph, links: Vec::new(), are_shortest: true });
     }
@@ -109,7 +109,7 @@ pub fn link_components(
             .collect();
         linked = linked.with_edges(&added);
         links.extend(added.iter().map(|&(i, j, weight)| Link { i, j, weight }));
-        components = Components::of_graph(&linked);
+        components = linked.components().clone();
         run.progress.advance(added.len() as u64);
     }
     Ok(Linked { graph: linked, links, are_shortest })
@@ -119,7 +119,7 @@ pub fn link_components(
 ///
 /// For graphs without distances.
 pub fn link_by_degree(graph: &SparseGraph) -> (SparseGraph, Vec<Link>) {
-    let components = Components::of_graph(graph);
+    let components = graph.components();
     let degrees = graph.degrees();
     let mut heads: Vec<Option<u32>> = vec![None; components.len()];
     for (node, &component) in components.of_nodes().iter().enumerate() {
@@ -169,7 +169,7 @@ mod tests {
         let ends: Vec<(u32, u32)> = links.iter().map(|link| (link.i, link.j)).collect();
         assert_eq!(ends, [(1, 2), (3, 4)]);
         assert!((links[0].weight - 1e-3 * (-1.0f64).exp()).abs() < 1e-15);
-        assert_eq!(Components::of_graph(&linked).len(), 1);
+        assert_eq!(linked.components().len(), 1);
         assert_eq!(linked.n_edges(), 5);
     }
 
@@ -178,9 +178,9 @@ mod tests {
         let edges = Edges::from_pairs(4, [(0, 1), (1, 2)]).unwrap();
         let (linked, links) = link_by_degree(&SparseGraph::from_edges(&edges, &[2.0, 2.0]).unwrap());
         assert_eq!(links, [Link { i: 1, j: 3, weight: 2e-6 }]);
-        assert_eq!(Components::of_graph(&linked).len(), 1);
+        assert_eq!(linked.components().len(), 1);
         let lonely = SparseGraph::from_edges(&Edges::from_pairs(3, []).unwrap(), &[]).unwrap();
-        assert_eq!(Components::of_graph(&link_by_degree(&lonely).0).len(), 1);
+        assert_eq!(link_by_degree(&lonely).0.components().len(), 1);
     }
 
     #[test]

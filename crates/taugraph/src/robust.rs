@@ -230,7 +230,7 @@ fn graph_of_distinct(
     let scales =
         robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
     let unlinked = final_affinity(&stochastic, &distances, &scales, params)?;
-    let components = Components::of_graph(&unlinked);
+    let components = unlinked.components().clone();
     let linked = match params.link_components {
         LinkComponents::No => Linked { graph: unlinked, links: Vec::new(), are_shortest: true },
         LinkComponents::Weakly => {

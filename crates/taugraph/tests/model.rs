@@ -444,10 +444,10 @@ fn small_model() -> Model {
     let run = Run::new(0);
     let data = uneven_blobs(10, 3, 2, 1).unwrap();
     let params = Preset::Robust.params().with(|params| {
-params.candidates = CandidatePairs::Neighbors { k: 3, symmetrize: Symmetrize::Union };
-params.first_scale = FirstScale::KthNeighbor { k: 2 };
-params.estimator = Estimator::Neighborhood(Neighborhood::default().with(|params| params.pool = 3));
-});
+        params.candidates = CandidatePairs::Neighbors { k: 3, symmetrize: Symmetrize::Union };
+        params.first_scale = FirstScale::KthNeighbor { k: 2 };
+        params.estimator = Estimator::Neighborhood(Neighborhood::default().with(|params| params.pool = 3));
+    });
     let params = params.check().unwrap();
     let preparation = PreparationParams::default().with(|params| params.pca = Some(2));
     let prepared = prepare(data.points.values(), 3, &preparation, &run).unwrap();

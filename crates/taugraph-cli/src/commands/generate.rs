@@ -7,9 +7,9 @@ use taugraph::generators::{
 use taugraph::memory::available;
 use taugraph_io::{NewColumn, NewTable, check_table_output, write_table};
 
-use crate::outputs::output;
 use crate::args::{Density, GenerateArgs, Shape};
 use crate::failure::{Failure, Outcome};
+use crate::outputs::output;
 
 pub fn generate(args: &GenerateArgs) -> Outcome<()> {
     let target = output(args.output.as_deref());

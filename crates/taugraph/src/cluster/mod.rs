@@ -10,7 +10,7 @@ pub use kmeans::{KMeans, KMeansParams, kmeans};
 pub use stability::{Stability, stability};
 
 use crate::error::{Error, Result};
-use crate::graph::{Components, SparseGraph};
+use crate::graph::SparseGraph;
 use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
 use crate::memory::{MemoryEstimate, refuse_if_over};
@@ -125,7 +125,7 @@ pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Ru
     params.check(n)?;
     let n_edges = graph.n_edges() as u64;
     refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "ask for fewer clusters")?;
-    let components = Components::of_graph(graph);
+    let components = graph.components();
     let n_components = components.len();
     match params.components {
         _ if n_components == 1 => whole(graph, params, run, n_components, Vec::new()),
@@ -135,7 +135,7 @@ pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Ru
             whole(&linked, params, run, n_components, links)
         }
         ComponentPolicy::Joint => whole(graph, params, run, n_components, Vec::new()),
-        ComponentPolicy::Separately => components::cluster_separately(graph, &components, params, run),
+        ComponentPolicy::Separately => components::cluster_separately(graph, components, params, run),
     }
 }
 

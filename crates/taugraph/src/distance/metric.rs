@@ -3,8 +3,8 @@
 //! A new metric is a variant of [`Metric`] and an arm of [`Metric::description`], without which nothing compiles. Searches,
 //! queries and bounds name no metric: they ask for its [`RowForm`] and its [`Geometry`].
 
-use crate::parameter::choices;
 use super::sums::{lane_sum, squared_euclidean, squared_to_each};
+use crate::parameter::choices;
 
 choices! {
     /// Distance between two rows.
@@ -52,10 +52,9 @@ impl Metric {
                 rows: RowForm::AsGiven,
                 geometry: Geometry::SquaredEuclidean(SquareTransform::Root),
             },
-            Metric::Manhattan => Description {
-                rows: RowForm::AsGiven,
-                geometry: Geometry::General(manhattan),
-            },
+            Metric::Manhattan => {
+                Description { rows: RowForm::AsGiven, geometry: Geometry::General(manhattan) }
+            }
             Metric::Cosine => Description {
                 rows: RowForm::UnitLength,
                 geometry: Geometry::SquaredEuclidean(SquareTransform::Half),

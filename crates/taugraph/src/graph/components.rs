@@ -11,7 +11,7 @@ pub struct Components {
 
 impl Components {
     /// Components of a graph, numbered by their lowest node.
-    pub fn of_graph(graph: &SparseGraph) -> Self {
+    pub(super) fn of_graph(graph: &SparseGraph) -> Self {
         Self::of_strong_edges(graph, |_, _, _| true)
     }
 

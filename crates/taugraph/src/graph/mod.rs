@@ -4,6 +4,9 @@ mod components;
 
 pub use components::Components;
 
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
 use rayon::prelude::*;
 
 use crate::edges::Edges;
@@ -39,6 +42,23 @@ pub struct SparseGraph {
     offsets: Vec<u64>,
     ids: Vec<u32>,
     weights: Vec<f64>,
+    components: Found,
+}
+
+/// The connected components, found when they are first asked for. They follow from the graph and are not part of what it is.
+#[derive(Clone, Default)]
+struct Found(OnceLock<Arc<Components>>);
+
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+impl PartialEq for Found {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl SparseGraph {
@@ -56,6 +76,11 @@ impl SparseGraph {
             Some(error) => Err(error),
             None => graph.without_zeros().with_finite_degrees(),
         }
+    }
+
+    /// The connected components; found once.
+    pub fn components(&self) -> &Components {
+        self.components.0.get_or_init(|| Arc::new(Components::of_graph(self)))
     }
 
     /// Everything but the symmetry.
@@ -97,7 +122,7 @@ impl SparseGraph {
                 }
             }
         }
-        Ok(Self { offsets, ids, weights })
+        Ok(Self { offsets, ids, weights, components: Found::default() })
     }
 
     /// The graph of a matrix that the user brings, its entries in ascending order of (row, column), without repetition. The
@@ -187,7 +212,9 @@ impl SparseGraph {
                 (*id, *value) = (j, weights[edge]);
             }
         });
-        Self { offsets, ids, weights: values }.without_zeros().with_finite_degrees()
+        Self { offsets, ids, weights: values, components: Found::default() }
+            .without_zeros()
+            .with_finite_degrees()
     }
 
     fn with_finite_degrees(self) -> Result<Self> {
@@ -201,7 +228,8 @@ impl SparseGraph {
         if self.weights.iter().all(|&weight| weight > 0.0) {
             return self;
         }
-        let mut kept = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        let mut kept =
+            Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new(), components: Found::default() };
         for i in 0..self.n_nodes() {
             for (j, weight) in self.row(i).filter(|&(_, weight)| weight > 0.0) {
                 kept.ids.push(j);
@@ -270,7 +298,7 @@ impl SparseGraph {
             offsets[node + 1] += offsets[node];
         }
         let ids = self.ids.iter().map(|&id| names[id as usize]).collect();
-        Self { offsets, ids, weights: self.weights.clone() }
+        Self { offsets, ids, weights: self.weights.clone(), components: Found::default() }
     }
 
     /// The graph with more edges; one that is already there keeps the larger weight.
@@ -283,6 +311,7 @@ impl SparseGraph {
             offsets: vec![0],
             ids: Vec::with_capacity(self.ids.len() + 2 * extra.len()),
             weights: Vec::with_capacity(self.ids.len() + 2 * extra.len()),
+            components: Found::default(),
         };
         for i in 0..self.n_nodes() as u32 {
             let mut push = |j: u32, weight: f64| {
@@ -317,7 +346,8 @@ impl SparseGraph {
         if n_weak == 0 {
             return None;
         }
-        let mut kept = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        let mut kept =
+            Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new(), components: Found::default() };
         for i in 0..self.n_nodes() {
             for (j, weight) in self.row(i).filter(|(_, weight)| *weight >= least) {
                 kept.ids.push(j);
@@ -339,7 +369,8 @@ impl SparseGraph {
                 next[component as usize] - 1
             })
             .collect();
-        let empty = Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new() };
+        let empty =
+            Self { offsets: vec![0], ids: Vec::new(), weights: Vec::new(), components: Found::default() };
         let mut parts = vec![empty; components.len()];
         for (node, &component) in components.of_nodes().iter().enumerate() {
             let component = &mut parts[component as usize];

@@ -173,7 +173,7 @@ mod tests {
     fn free_systems_are_solved_up_to_constants() {
         let graph = uneven(7);
         let n = graph.n_nodes();
-        let components = Components::of_graph(&graph);
+        let components = graph.components().clone();
         let mut draws = draws(9);
         let right: Vec<f64> = (0..5 * n).map(|_| draws.uniform()).collect();
         let ground = Ground::None(&components);
@@ -206,7 +206,7 @@ mod tests {
             (200, path(1e200)),
         ] {
             let graph = graph(n, &edges);
-            let components = Components::of_graph(&graph);
+            let components = graph.components().clone();
             // The first node of every component is held at 0; the right-hand side has the size of the weights.
             let mut held = vec![false; n];
             components.nodes().iter().for_each(|nodes| held[nodes[0] as usize] = true);

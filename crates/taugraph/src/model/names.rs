@@ -31,9 +31,11 @@ fn check(what: &'static str, names: &Option<Vec<String>>, expected: usize) -> Re
     let mut seen = HashSet::with_capacity(names.len());
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         None => Ok(()),
-        Some(name) => {
-            Err(Error::Parameter { name: what.into(), value: name.clone(), rule: "no name may be there twice".into() })
-        }
+        Some(name) => Err(Error::Parameter {
+            name: what.into(),
+            value: name.clone(),
+            rule: "no name may be there twice".into(),
+        }),
     }
 }
 

@@ -46,8 +46,7 @@ impl SearchParams {
 }
 
 /// The search that was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[derive(serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UsedSearch {
     /// A k-d tree, exact.
@@ -70,8 +69,7 @@ pub enum UsedSearch {
 }
 
 /// How the neighbors were found, and how many of the true ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[derive(serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SearchInfo {
     /// The search.

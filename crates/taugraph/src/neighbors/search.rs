@@ -1,6 +1,5 @@
 //! The search for the neighbors of every point: which one applies, and what it finds.
 
-use crate::parameter::ParameterTree;
 use super::f32_points::F32Points;
 use super::ivf::Ivf;
 use super::panels::Panels;
@@ -8,6 +7,7 @@ use super::tiles::{self, Queries};
 use super::{MetricPoints, NeighborGraph, SearchInfo, SearchParams, Space, UsedSearch, scan, sparse, tree};
 use crate::distance::{Geometry, SquareTransform};
 use crate::error::{Error, Result};
+use crate::parameter::ParameterTree;
 use crate::points::Points;
 use crate::progress::Run;
 
@@ -58,7 +58,11 @@ pub fn search_neighbors(
     params.check_ranges("graph.search")?;
     let n = space.len();
     if k == 0 {
-        return Err(Error::Parameter { name: "neighbors".into(), value: "0".into(), rule: "must be at least 1".into() });
+        return Err(Error::Parameter {
+            name: "neighbors".into(),
+            value: "0".into(),
+            rule: "must be at least 1".into(),
+        });
     }
     if k >= n {
         return Err(Error::TooFewPoints { needed: k, distinct: n });

@@ -29,14 +29,14 @@ pub(super) fn harmonic_scores(
     }
     let estimate = |n: usize| MemoryEstimate::of(vec![("all pairs", 64 * (n as u64).pow(2))]);
     refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
-    let components = Components::of_graph(graph);
-    let green = green(graph, &components, run)?;
+    let components = graph.components();
+    let green = green(graph, components, run)?;
     let firsts: Vec<usize> = (0..n).filter(|&node| rows[node][0] > 0).collect();
     run.stage("trials", Some(firsts.len() as u64))?;
     let of_first = |&a: &usize| {
         run.check()?;
         let seconds = (0..n).filter(|&b| b != a && rows[b][1] > 0);
-        let scores = seconds.map(|b| (of_pair(&green, &components, rows, a, b), rows[a][0] * rows[b][1]));
+        let scores = seconds.map(|b| (of_pair(&green, components, rows, a, b), rows[a][0] * rows[b][1]));
         let scores: Vec<(Score, usize)> = scores.collect();
         run.progress.advance(1);
         Ok(scores)

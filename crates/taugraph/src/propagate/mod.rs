@@ -138,7 +138,7 @@ impl<'a> Propagator<'a> {
         params.check()?;
         let (graph, n_weak) = without_weak_edges(graph);
         let means = Means::new(&graph, params, run)?;
-        let (components, degrees) = (Components::of_graph(&graph), graph.degrees());
+        let (components, degrees) = (graph.components().clone(), graph.degrees());
         Ok(Self { graph, n_weak, params, components, degrees, means })
     }
 

@@ -53,19 +53,19 @@ pub struct WalkTable {
 impl WalkTable {
     /// With all eigenpairs: memory and time of a dense eigenproblem.
     pub fn exact(graph: &SparseGraph, max_walk: usize, run: &Run<'_>) -> Result<Self> {
-        let components = Components::of_graph(graph);
+        let components = graph.components();
         let n_pairs = graph.n_nodes() - components.len();
         let dense = EigenParams { solver: SolverChoice::Only(EigenSolver::Dense), ..EigenParams::default() };
-        Self::in_pairs(graph, components, n_pairs, dense, max_walk, run)
+        Self::in_pairs(graph, components.clone(), n_pairs, dense, max_walk, run)
     }
 
     /// With the `n_pairs` leading eigenpairs only.
     pub fn truncated(graph: &SparseGraph, n_pairs: usize, max_walk: usize, run: &Run<'_>) -> Result<Self> {
-        let components = Components::of_graph(graph);
+        let components = graph.components();
         let rule = "must be at least 1 and at most the nodes beyond one for each component";
         let fits = n_pairs >= 1 && n_pairs + components.len() <= graph.n_nodes();
         require(fits, "kernel pairs", n_pairs, rule)?;
-        Self::in_pairs(graph, components, n_pairs, EigenParams::default(), max_walk, run)
+        Self::in_pairs(graph, components.clone(), n_pairs, EigenParams::default(), max_walk, run)
     }
 
     fn in_pairs(

@@ -191,7 +191,7 @@ mod tests {
         // A triangle with a tail, and an isolated node.
         let edges = Edges::from_pairs(5, [(0, 1), (0, 2), (1, 2), (2, 3)]).unwrap();
         let graph = SparseGraph::from_edges(&edges, &[1.0, 2.0, 3.0, 0.5]).unwrap();
-        let components = Components::of_graph(&graph);
+        let components = graph.components().clone();
         for kind in [LaplacianKind::Symmetric, LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
             let laplacian = Laplacian::new(&graph, kind);
             for column in 0..5 {
