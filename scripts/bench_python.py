@@ -27,7 +27,7 @@ def overhead(points, bench, row):
     n, clusters = 20_000, 10
     path, values, _ = points("mixture", n)
     values = np.ascontiguousarray(values)
-    model = taugraph.SpectralClustering(clusters, standardize="none", random_state=1)
+    model = taugraph.SpectralClustering(clusters, params={"preparation.standardize": "none"}, random_state=1)
     rust, python = [], []
     for _ in range(ROUNDS):
         rust.append(float(bench("cluster", path, "robust", clusters, "none")["seconds"]))
@@ -62,7 +62,7 @@ def clusters(points, row):
             "scikit-learn": lambda: SpectralClustering(10, affinity="nearest_neighbors", n_neighbors=15, random_state=0).fit_predict(X),
             "graphlearning": lambda: graphlearning_clusters(X, 10),
         }
-        yield compared(f"clusters, {n:,}", lambda: taugraph.SpectralClustering(10, standardize="none").fit_predict(X), peers,
+        yield compared(f"clusters, {n:,}", lambda: taugraph.SpectralClustering(10, params={"preparation.standardize": "none"}).fit_predict(X), peers,
                        lambda found: normalized_mutual_info_score(y, found), row)
 
 
@@ -74,7 +74,7 @@ def labels(points, row):
             "scikit-learn": lambda: LabelSpreading(kernel="knn", n_neighbors=15).fit(X, few).transduction_,
             "graphlearning": lambda: graphlearning_labels(X, few),
         }
-        yield compared(f"labels, {n:,}", lambda: taugraph.LabelPropagation(standardize="none").fit(X, few).transduction_, peers,
+        yield compared(f"labels, {n:,}", lambda: taugraph.LabelPropagation(params={"preparation.standardize": "none"}).fit(X, few).transduction_, peers,
                        lambda found: np.mean(found == y), row)
 
 

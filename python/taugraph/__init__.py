@@ -1,4 +1,4 @@
-"""Robust neighborhood graphs, and what they are good for: clusters, labels from a few examples, embeddings.
+"""Robust neighborhood graphs, and what they are good for: clusters, labels from a few labeled rows, embeddings.
 
 >>> import taugraph
 >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -10,14 +10,14 @@
 from __future__ import annotations
 
 from . import convert, exceptions, metrics, paper, plot, scanpy
-from ._baselines import ConsensusClustering
 from ._clustering import SpectralClustering
+from ._config import BASELINES, PRESETS, params
+from ._consensus import ConsensusClustering
 from ._core import __version__
 from ._embedding import SpectralEmbedding
 from ._generators import make_blobs, make_circles, make_moons, make_pinwheel, make_spirals
 from ._graph import RobustGraph
 from ._labels import LabelPropagation
-from ._params import PRESETS
 from ._stages import (
     Quantiles,
     StochasticGraph,
@@ -30,6 +30,7 @@ from ._stages import (
 )
 
 __all__ = [
+    "BASELINES",
     "PRESETS",
     "ConsensusClustering",
     "LabelPropagation",
@@ -50,6 +51,7 @@ __all__ = [
     "make_spirals",
     "metrics",
     "paper",
+    "params",
     "plot",
     "propagate",
     "quantile_reconstruction",

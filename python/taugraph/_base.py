@@ -1,151 +1,140 @@
-"""What all estimators share: a graph of points, and a run."""
+"""What all estimators share: the run, the input, the fitted handle, new points."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _core
-from ._input import as_points, csr_parts, neighbors_of, symmetric_distances
-from ._params import for_few, graph_json, hyphened, preparation_json, to_json
+from ._input import as_graph, as_points, csr_parts, neighbors_of, symmetric_distances
 from ._run import RunArgs, running
-from .exceptions import MemoryError, NeedsPointsError, TooFewPointsError
+from .exceptions import DataWarning, MemoryError, NeedsPointsError, TaugraphError
+
+_KINDS = {"unfinished-training": ConvergenceWarning, "unconfirmed-eigenpairs": ConvergenceWarning}
 
 
-class GraphEstimator(BaseEstimator):
-    """An estimator that makes a robust graph of its points.
+class Estimator(BaseEstimator):
+    """The arguments of a run."""
 
-    Subclasses have the parameters of a graph: ``n_neighbors``, ``metric``, ``standardize``, ``missing``, ``pca``,
-    ``estimator``, ``taus``, ``threshold``, ``search``, ``recall``, ``link_components``, ``graph_params``; and those of a run:
-    ``random_state``, ``n_jobs``, ``verbose``, ``memory_limit``.
+    def __init__(self, *, random_state: Any, n_jobs: int | None, verbose: int, memory_limit: int | None) -> None:
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory_limit = memory_limit
+
+    def _run(self, seed: Any = None) -> AbstractContextManager[RunArgs]:
+        """Everything but a fit has no need of a seed, and draws none from a generator."""
+        return running(self.random_state if seed is None else seed, self.n_jobs, self.verbose, self.memory_limit)
+
+
+class GraphEstimator(Estimator):
+    """An estimator that makes a graph of its input.
+
+    After a fit ``_fitted`` is the handle of the library's result. It is not pickled; what new points need is.
     """
 
-    def _run(self) -> AbstractContextManager[RunArgs]:
-        return running(self.random_state, self.n_jobs, self.verbose, self.memory_limit)
+    def __init__(self, *, params: Mapping[str, Any] | None, metric: str, **run: Any) -> None:
+        super().__init__(**run)
+        self.params = params
+        self.metric = metric
+
+    def _config(self) -> _core.Config:
+        """The configuration that the arguments stand for."""
+        raise NotImplementedError
+
+    def _is_graph(self) -> bool:
+        """Whether the input is a matrix of weights."""
+        return False
 
     def _is_precomputed(self) -> bool:
-        return bool(self.metric == "precomputed")
+        """Whether the input has a row and a column for every sample."""
+        return self._is_graph() or bool(self.metric == "precomputed")
 
-    def _graph_of(self, X: Any, preset: str, run: RunArgs) -> Any:
-        """The graph of points, of a matrix of distances, or of a sparse one of distances to neighbors."""
-        params = graph_json(
-            preset,
-            n_neighbors=self.n_neighbors,
-            estimator=self.estimator,
-            taus=self.taus,
-            threshold=self.threshold,
-            search=self.search,
-            recall=self.recall,
-            link_components=self.link_components,
-            graph_params=self.graph_params,
-        )
-        chosen = set(self.graph_params or {}) & {"candidates", "first_scale", "estimator"}
-        if self._is_precomputed() and sp.issparse(X) and not chosen:
-            # The neighbors that are given are all that there are.
-            params = for_few(params, neighbors_of(X)[0].shape[1] + 1, self.n_neighbors)
-        try:
-            return self._native_graph(X, to_json(params), run)
-        except TooFewPointsError as error:
-            # Only what was not asked for is made smaller.
-            if chosen or (self.n_neighbors is not None and self.n_neighbors >= error.distinct):
-                raise
-            return self._native_graph(X, to_json(for_few(params, error.distinct)), run)
+    def _has_points(self) -> bool:
+        """Whether there is a rule for new points."""
+        return not self._is_precomputed()
 
-    def _native_graph(self, X: Any, params: str, run: RunArgs) -> Any:
+    def _allows_nan(self) -> bool:
+        return not self._is_precomputed() and bool(self._config().get("preparation.missing") != "error")
+
+    def _input(self, X: Any, *, reset: bool, labels: Any = None) -> _core.Input:
+        """The input as the library takes it, as long as its labels. Tables of float64 in rows are not copied."""
+        X = as_points(self, X, reset=reset, allow_nan=self._allows_nan())
+        check_consistent_length(X, labels)
+        if self._is_graph():
+            return _core.Input.graph(as_graph(X))
         if self._is_precomputed():
             if sp.issparse(X):
-                return _core.RobustGraph.from_neighbors(*neighbors_of(X), params, run)
-            return _core.RobustGraph.from_distances(symmetric_distances(X), params, run)
-        preparation = preparation_json(self.standardize, self.missing, self.pca, sp.issparse(X))
-        metric = to_json(self.metric)
-        self._column_scales = None
+                return _core.Input.neighbors(*neighbors_of(X))
+            return _core.Input.distances(symmetric_distances(X))
         if sp.issparse(X):
-            if hyphened(self.standardize) == "max-abs":
-                largest = abs(X).max(axis=0).toarray().ravel()
-                self._column_scales = np.where(largest > 0, largest, 1.0)
-            return _core.RobustGraph.from_sparse(csr_parts(X), X.shape[1], preparation, metric, params, run)
-        return _core.RobustGraph.from_points(X, preparation, metric, params, run)
+            return _core.Input.sparse(csr_parts(X), X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        return _core.Input.points(X, None if names is None else [str(name) for name in names])
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        return as_points(self, X, reset=reset, precomputed=self._is_precomputed())
+    def _keep(self, fitted: Any, given: _core.Input) -> None:
+        """Remembers a fit, and says what the library has to say about it."""
+        self._fitted = fitted
+        self._placing = Placing(fitted, given if given.is_sparse() else None)
+        for kind, text in fitted.warnings():
+            warnings.warn(text, _KINDS.get(kind, DataWarning), stacklevel=3)
 
-    def _keep_model(self, graph: Any, X: Any, **parts: Any) -> None:
-        """What new points need. Models of sparse points are made when they are first asked for."""
-        is_waiting = sp.issparse(X) and not self._is_precomputed()
-        self._make_model: Any = (X, graph, parts) if is_waiting else None
-        self._model: Any = None if is_waiting or self._is_precomputed() else graph.model(**parts)
-
-    def _placed(self, X: Any) -> Any:
+    def _placed(self, X: Any) -> _core.Placement:
         """New points in the graph."""
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        self._finish_model()
-        if self._model is None:
-            message = "placing new points needs the known ones, but a graph or distances were given, or a pickle had no room for them"
-            raise NeedsPointsError(message)
-        with self._run() as run:
-            return self._model.place(self._dense(X), run)
-
-    def _finish_model(self) -> None:
-        waiting = self._make_model
-        if waiting is not None:
-            known, graph, parts = waiting
-            self._model = graph.model(**parts, points=self._dense(known))
-            self._make_model = None
-
-    def _dense(self, X: Any) -> np.ndarray:
-        """Points in rows, as models have them."""
-        if not sp.issparse(X):
-            return np.asarray(X)
-        needed = 8 * X.shape[0] * X.shape[1]
-        available = self.memory_limit if self.memory_limit is not None else _core.available_memory()
-        if available is not None and needed > available:
-            raise MemoryError(
-                f"models have dense points: {needed / 1e9:.1f} GB for these, but {available / 1e9:.1f} GB are available; "
-                "reduce the columns first, for example by sklearn.decomposition.TruncatedSVD"
-            )
-        dense = np.ascontiguousarray(X.toarray())
-        return dense if self._column_scales is None else dense / self._column_scales
+        given = self._input(X, reset=False)
+        with self._run(seed=0) as run:
+            return self._placing.model(run).place(given, run)
 
     def __getstate__(self) -> Any:
-        # A graph that waits for its model cannot be pickled, the model can; where it does not fit, predictions are given up.
-        if getattr(self, "_make_model", None) is not None:
-            try:
-                self._finish_model()
-            except MemoryError:
-                return {**super().__getstate__(), "_make_model": None}
-        return super().__getstate__()
+        state = super().__getstate__()
+        return {**state, "_fitted": None} if "_fitted" in state else state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.pairwise = self._is_precomputed()
+        try:
+            tags.input_tags.allow_nan = self._allows_nan()
+        except TaugraphError:
+            # What is wrong with the arguments is said by fit.
+            tags.input_tags.allow_nan = False
         return tags
 
 
-def knows_points(estimator: Any) -> bool:
-    """Whether there is a rule for new points: graphs of points have one."""
-    return not estimator._is_precomputed()
+class Placing:
+    """What places new points. It is made when it is first needed: models have their points once more, sparse ones as a table."""
+
+    def __init__(self, fitted: Any, sparse: _core.Input | None) -> None:
+        self._made: _core.Model | None = None
+        self._make: Callable[[RunArgs], _core.Model] | None = lambda run: fitted.model(run, sparse)
+
+    def model(self, run: RunArgs) -> _core.Model:
+        """The model."""
+        if self._made is None:
+            if self._make is None:
+                raise NeedsPointsError("placing new points needs the known ones, for which the pickle had no room")
+            self._made = self._make(run)
+            self._make = None
+        return self._made
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Where a model cannot be made, or is too large, predictions are given up and the rest survives.
+        try:
+            with running(0, None, 0, None) as run:
+                made = self.model(run)
+        except (NeedsPointsError, MemoryError):
+            made = None
+        return {"_made": made, "_make": None}
 
 
-def warn_of_training(diagnostics: dict[str, Any]) -> None:
-    """Models that stopped because their epochs were used up."""
-    late = [training["tau"] for training in diagnostics["training"] if training["stop"] == "iteration-limit"]
-    if late:
-        message = f"training used up its epochs at tau = {late}: raise epochs in graph_params, or loosen the tolerance"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-
-def warn_of_eigenpairs(found: Any) -> None:
-    """Eigenpairs of which a smaller one may have been missed."""
-    if not found.is_confirmed():
-        message = "the eigenpairs are within the tolerance, but a smaller one may have been missed"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+def has_points(estimator: GraphEstimator) -> bool:
+    """Whether new points can be placed, for scikit-learn's ``available_if``."""
+    return estimator._has_points()

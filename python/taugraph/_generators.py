@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._params import whole
+from ._config import whole
 from ._run import seed_of
 
 
@@ -37,7 +37,7 @@ def make_spirals(
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(10)

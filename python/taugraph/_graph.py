@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ._base import GraphEstimator, warn_of_training
+from . import _core
+from ._base import GraphEstimator
+from ._config import config, estimator, neighbors, whole_or_none
 from ._input import as_csr
 
 
@@ -24,29 +25,19 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
         ``threshold-control``.
     n_neighbors : int, optional
         Neighbors of each point that may become edges; the preset's by default, fewer where there are fewer points.
-    metric : {"euclidean", "manhattan", "cosine", "precomputed"}, default="euclidean"
-        Distance. With ``precomputed``, ``X`` is a matrix of distances, or a sparse one of distances to as many neighbors in every
-        row.
+    metric : {"auto", "euclidean", "manhattan", "cosine", "precomputed"}, default="auto"
+        Distance; ``auto`` is ``euclidean``, and ``cosine`` for sparse matrices. With ``precomputed``, ``X`` is a matrix of
+        distances, or a sparse one of distances to as many neighbors in every row.
     standardize : {"auto", "zscore", "minmax", "robust", "max-abs", "none"}, default="auto"
-        Scaling of the columns; ``auto`` is ``zscore`` for tables and ``none`` for sparse matrices.
+        Scaling of the columns; ``auto`` is ``zscore``, and ``none`` for sparse matrices.
     missing : {"median", "error"}, default="median"
         What becomes of NaN.
     pca : int, optional
         Principal components to work in.
     estimator : str or list of str or dict, optional
-        How the conditional quantiles are estimated; several are multiplied.
-    taus : sequence of float, optional
-        The quantiles.
-    threshold : float, optional
-        Similarity above which an edge is present.
-    search : {"auto", "exact", "approximate"}, optional
-        Search of the neighbors.
-    recall : float, optional
-        Share of the true neighbors that an approximate search must find.
-    link_components : bool, optional
-        Whether components of the graph are joined by weak links.
-    graph_params : dict, optional
-        Any other parameter, in the form of ``taugraph.PRESETS``.
+        How the conditional quantiles are estimated: a name, several to be multiplied, or a dict of ``kind`` and its parameters.
+    params : dict, optional
+        Any other parameter by its path, as in ``{"graph.threshold": 0.4}``; :func:`taugraph.params` lists them.
     random_state : int, RandomState, Generator or None, default=0
         The same number gives the same bits on any number of threads.
     n_jobs : int, optional
@@ -73,7 +64,7 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
     n_features_in_ : int
         Columns seen in fit.
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(200, random_state=1)
@@ -89,39 +80,37 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
         preset: str = "robust",
         *,
         n_neighbors: int | None = None,
-        metric: str = "euclidean",
+        metric: str = "auto",
         standardize: str = "auto",
         missing: str = "median",
         pca: int | None = None,
         estimator: str | Sequence[str] | Mapping[str, Any] | None = None,
-        taus: Sequence[float] | None = None,
-        threshold: float | None = None,
-        search: str | None = None,
-        recall: float | None = None,
-        link_components: bool | None = None,
-        graph_params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
         memory_limit: int | None = None,
     ) -> None:
+        super().__init__(
+            metric=metric, params=params, random_state=random_state, n_jobs=n_jobs, verbose=verbose, memory_limit=memory_limit
+        )
         self.preset = preset
         self.n_neighbors = n_neighbors
-        self.metric = metric
         self.standardize = standardize
         self.missing = missing
         self.pca = pca
         self.estimator = estimator
-        self.taus = taus
-        self.threshold = threshold
-        self.search = search
-        self.recall = recall
-        self.link_components = link_components
-        self.graph_params = graph_params
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.memory_limit = memory_limit
+
+    def _config(self) -> _core.Config:
+        short = {
+            "metric": None if self._is_precomputed() else self.metric,
+            "preparation.standardize": self.standardize,
+            "preparation.missing": self.missing,
+            "preparation.pca": whole_or_none("pca", self.pca),
+            "graph.candidates": neighbors(self.n_neighbors),
+            "graph.estimator": estimator(self.estimator),
+        }
+        return config(self.preset, short, self.params)
 
     def fit(self, X: Any, y: Any = None) -> RobustGraph:
         """Make the graph of the points.
@@ -136,18 +125,17 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstima
         -------
         self
         """
-        X = self._validated(X, reset=True)
+        given = self._input(X, reset=True)
         with self._run() as run:
-            graph = self._graph_of(X, self.preset, run)
-        n = X.shape[0]
-        self.graph_ = as_csr(graph.graph(), (n, n))
-        self.local_scales_, self.first_scales_ = graph.scales(), graph.first_scales()
-        self.edges_, self.edge_probabilities_, self.edge_persistence_, self.edge_distances_ = graph.edges()
-        self.decay_ = np.asarray(graph.decay(), dtype=float).reshape(-1, 2)
-        self.diagnostics_ = json.loads(graph.diagnostics())
+            fitted = _core.fit_graph(given, self._config(), run)
+        self.local_scales_, self.first_scales_ = fitted.local_scales(), fitted.first_scales()
+        n = len(self.local_scales_)
+        self.graph_ = as_csr(fitted.graph(), (n, n))
+        self.edges_, self.edge_probabilities_, self.edge_persistence_, self.edge_distances_ = fitted.edges()
+        self.decay_ = np.asarray(fitted.decay(), dtype=float).reshape(-1, 2)
+        self.diagnostics_ = fitted.diagnostics()
         self._n_features_out = n
-        warn_of_training(self.diagnostics_)
-        self._keep_model(graph, X)
+        self._keep(fitted, given)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:

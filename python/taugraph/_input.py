@@ -30,10 +30,9 @@ def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
     return values, list(table.column_names)
 
 
-def as_points(estimator: Any, X: Any, *, reset: bool, precomputed: bool = False) -> Any:
+def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
     """Points as float64 in rows, or as a CSR matrix; without a copy where they are that already."""
     X, names = unwrapped(X)
-    allow_nan = not precomputed and getattr(estimator, "missing", "median") != "error"
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": np.float64,
@@ -84,11 +83,8 @@ def csr_parts(matrix: Any) -> Csr:
     )
 
 
-def as_graph(graph: Any, tolerance: float = 1e-10) -> tuple[Csr, int]:
-    """A symmetric matrix of weights, dense or sparse, and its size. Differences of rounding are evened out."""
-    if not sp.issparse(graph):
-        graph, _ = unwrapped(graph)
-        graph = check_array(graph, dtype=np.float64, ensure_min_samples=1)
+def as_graph(graph: Any, tolerance: float = 1e-10) -> Csr:
+    """A symmetric matrix of weights. Differences of rounding are evened out."""
     matrix = sp.csr_array(graph).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"a graph is a square matrix, but this one has the shape {matrix.shape}")
@@ -101,7 +97,7 @@ def as_graph(graph: Any, tolerance: float = 1e-10) -> tuple[Csr, int]:
         raise NotSymmetricError(f"{where}the matrix must be symmetric")
     if difference.nnz and difference.max() > 0:
         matrix = ((matrix + transposed) / 2).tocsr()
-    return csr_parts(matrix), matrix.shape[0]
+    return csr_parts(matrix)
 
 
 def symmetric_distances(distances: np.ndarray) -> np.ndarray:

@@ -1,9 +1,8 @@
-"""Labels from a few examples."""
+"""Labels from a few labeled rows."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,41 +12,32 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _core
-from ._base import GraphEstimator, knows_points, warn_of_training
-from ._input import as_graph, decoded_labels, encoded_labels
-from ._params import in_order, preset_name, propagate_json
+from ._base import has_points
+from ._config import changed, in_order
+from ._graph import RobustGraph
+from ._input import decoded_labels, encoded_labels
+from ._on_graph import OnGraph
 
 
-class LabelPropagation(ClassifierMixin, GraphEstimator):
-    """Labels spread from as little as one example of each class.
+class LabelPropagation(ClassifierMixin, OnGraph):
+    """Labels spread from as little as one labeled row of each class.
 
-    Rows without a label have -1, ``None`` or NaN in ``y``. Where no example reaches, there is no label: ``transduction_`` has -1
+    Rows without a label have -1, ``None`` or NaN in ``y``. Where no label reaches, there is none: ``transduction_`` has -1
     there among numbers and ``None`` among all else, and ``abstained_`` says so.
 
     Parameters
     ----------
     rule : {"harmonic", "poisson", "consistency", "kernel-cosine", "nearest-in-kernel", "greedy-walk"}, default="harmonic"
         How labels spread.
-    affinity : str, default="robust"
-        A preset of :class:`RobustGraph`, or ``precomputed`` if ``X`` is a matrix of weights.
-    alpha : float, default=0.99
-        Consistency: how much a node listens to its neighbors.
-    max_walk : int, default=5
-        Greedy walk: most steps.
-    kernel_pairs : int, optional
-        Greedy walk: eigenpairs that are used; all by default.
-    soft : float, optional
-        Lets examples be outvoted: their strength, in units of their degree.
+    graph, n_neighbors, metric
+        The graph: see :class:`SpectralClustering`.
     priors, sizes : dict of label to share, optional
         How likely classes are; shares of the classes among rows without a label.
-    tol : float, optional
-        Residual of the linear systems.
-    max_iter : int, optional
-        Most iterations of the linear systems.
-    n_neighbors, metric, standardize, missing, pca, estimator, taus, threshold, search, recall, link_components, graph_params
-        Parameters of the graph: see :class:`RobustGraph`.
+    params : dict, optional
+        Any other parameter by its path, as in ``{"propagate.rule.alpha": 0.9}`` or ``{"propagate.clamping": "soft"}``;
+        :func:`taugraph.params` lists them.
     random_state, n_jobs, verbose, memory_limit
-        Parameters of the run: see :class:`RobustGraph`.
+        Arguments of the run: see :class:`RobustGraph`.
 
     Attributes
     ----------
@@ -56,15 +46,17 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
     transduction_ : ndarray of shape (n_samples,)
         Label of each row.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
-        Probability of each class; zeros where no example reaches.
+        Probability of each class; zeros where no label reaches.
     margin_ : ndarray of shape (n_samples,)
         How far the likeliest class is ahead of the second.
     abstained_ : ndarray of shape (n_samples,)
-        Rows that no example reaches.
+        Rows that no label reaches.
     n_iter_ : int
         Iterations of the linear systems.
+    n_conflicts_ : int
+        Points whose copies were given different labels.
 
-    LabeledNodes
+    Examples
     --------
     >>> import numpy as np, taugraph
     >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -79,61 +71,40 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         self,
         rule: str = "harmonic",
         *,
-        affinity: str = "robust",
-        alpha: float = 0.99,
-        max_walk: int = 5,
-        kernel_pairs: int | None = None,
-        soft: float | None = None,
+        graph: str | RobustGraph = "robust",
+        n_neighbors: int | None = None,
+        metric: str = "auto",
         priors: Mapping[Any, float] | None = None,
         sizes: Mapping[Any, float] | None = None,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        n_neighbors: int | None = None,
-        metric: str = "euclidean",
-        standardize: str = "auto",
-        missing: str = "median",
-        pca: int | None = None,
-        estimator: str | Sequence[str] | Mapping[str, Any] | None = None,
-        taus: Sequence[float] | None = None,
-        threshold: float | None = None,
-        search: str | None = None,
-        recall: float | None = None,
-        link_components: bool | None = None,
-        graph_params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
         memory_limit: int | None = None,
     ) -> None:
+        super().__init__(
+            graph=graph,
+            n_neighbors=n_neighbors,
+            metric=metric,
+            params=params,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            memory_limit=memory_limit,
+        )
         self.rule = rule
-        self.affinity = affinity
-        self.alpha = alpha
-        self.max_walk = max_walk
-        self.kernel_pairs = kernel_pairs
-        self.soft = soft
         self.priors = priors
         self.sizes = sizes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.standardize = standardize
-        self.missing = missing
-        self.pca = pca
-        self.estimator = estimator
-        self.taus = taus
-        self.threshold = threshold
-        self.search = search
-        self.recall = recall
-        self.link_components = link_components
-        self.graph_params = graph_params
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.memory_limit = memory_limit
 
-    def _is_precomputed(self) -> bool:
-        return self.metric == "precomputed" or self.affinity == "precomputed"
+    def _own(self) -> dict[str, Any]:
+        return {"propagate.rule": self.rule}
+
+    def _shares(self, classes: np.ndarray) -> dict[str, Any]:
+        priors = in_order("priors", self.priors, classes)
+        return {
+            "propagate.priors": None if priors is None else {"kind": "given", "shares": priors},
+            "propagate.sizes": in_order("sizes", self.sizes, classes),
+        }
 
     def fit(self, X: Any, y: Any) -> LabelPropagation:
         """Spread the labels.
@@ -141,7 +112,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Points; distances if ``metric="precomputed"``; weights if ``affinity="precomputed"``.
+            Points; distances if ``metric="precomputed"``; weights if ``graph="precomputed"``.
         y : array-like of shape (n_samples,)
             Labels; -1, ``None`` or NaN where there is none.
 
@@ -151,40 +122,28 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         """
         if y is None:
             raise ValueError("This LabelPropagation estimator requires y to be passed, but the target y is None.")
-        X = self._validated(X, reset=True)
         encoded, classes = encoded_labels(y)
-        check_consistent_length(X, encoded)
-        self.classes_ = classes
-        check_classification_targets(self.classes_)
-        params = propagate_json(
-            self.rule,
-            alpha=self.alpha,
-            max_walk=self.max_walk,
-            kernel_pairs=self.kernel_pairs,
-            soft=self.soft,
-            priors=in_order("priors", self.priors, classes),
-            sizes=in_order("sizes", self.sizes, classes),
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        given = self._input(X, reset=True, labels=encoded)
+        check_classification_targets(classes)
+        config = changed(self._config(), self._shares(classes), None)
         with self._run() as run:
-            if self.affinity == "precomputed":
-                parts, _ = as_graph(X)
-                found = _core.propagate_graph(parts, encoded, len(self.classes_), params, run)
-                self._model, self._make_model = None, None
-            else:
-                graph = self._graph_of(X, preset_name(self.affinity, "precomputed"), run)
-                found = graph.propagate(encoded, len(self.classes_), params, run)
-                warn_of_training(json.loads(graph.diagnostics()))
-                self._keep_model(graph, X, classes=found)
-        codes = found.labels()
-        self.transduction_ = decoded_labels(codes, self.classes_)
-        self.label_distributions_ = found.probabilities()
-        self.margin_ = found.margins()
+            fitted = _core.fit_labels(given, encoded, len(classes), config, run, *self._before(run))
+        codes = fitted.labels()
+        self.classes_ = classes
+        self.transduction_ = decoded_labels(codes, classes)
+        self.label_distributions_ = fitted.probabilities()
+        self.margin_ = fitted.margins()
         self.abstained_ = codes < 0
-        self.n_iter_, _, self.n_conflicts_ = found.info()
-        self.n_iter_ = max(self.n_iter_, 1)
+        # Rules without a linear system need none, and scikit-learn counts from 1.
+        self.n_iter_ = max(fitted.n_iterations(), 1)
+        self.n_conflicts_ = fitted.n_conflicts()
+        self._keep(fitted, given)
         return self
+
+    def _classes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        placed = self._placed(X).classes()
+        assert placed is not None, "a model of labels has classes"
+        return placed[0], placed[1]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of points whose label is found; one without a label counts as not found.
@@ -207,7 +166,7 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         right = np.array([a == b for a, b in zip(found.tolist(), true.tolist(), strict=True)], dtype=float)
         return float(np.average(right, weights=sample_weight))
 
-    @available_if(knows_points)
+    @available_if(has_points)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for new points; all classes alike where no labeled point is near.
 
@@ -220,10 +179,10 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         -------
         ndarray of shape (n_queries, n_classes)
         """
-        codes, probabilities, _ = self._placed(X).classes()
+        codes, probabilities = self._classes(X)
         return np.where((codes < 0)[:, None], 1 / len(self.classes_), probabilities)
 
-    @available_if(knows_points)
+    @available_if(has_points)
     def predict(self, X: Any) -> np.ndarray:
         """Label of new points: -1 among numbers, and ``None`` among all else, where no labeled point is near.
 
@@ -236,5 +195,5 @@ class LabelPropagation(ClassifierMixin, GraphEstimator):
         -------
         ndarray of shape (n_queries,)
         """
-        codes, _, _ = self._placed(X).classes()
+        codes, _ = self._classes(X)
         return decoded_labels(codes, self.classes_)

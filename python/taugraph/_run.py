@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ._params import whole
+from ._config import whole
 
 Listener = Callable[[str, int, "int | None"], None]
 RunArgs = tuple[int, int, "int | None", "Listener | None"]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._base import warn_of_eigenpairs
+from ._clustering import SpectralClustering
+from ._config import config, whole
 from ._graph import RobustGraph
-from ._input import as_graph, as_table, decoded_labels, encoded_labels, neighbors_of
-from ._params import cluster_json, graph_json, in_order, propagate_json, to_json, whole
+from ._input import as_table, neighbors_of
+from ._labels import LabelPropagation
 from ._run import running
+from .exceptions import ParameterError
 
 
 class Quantiles(NamedTuple):
@@ -44,10 +46,9 @@ def knn_graph(
     X: Any,
     n_neighbors: int = 15,
     *,
-    metric: str = "euclidean",
+    metric: str = "auto",
     mode: str = "distance",
-    search: str = "auto",
-    recall: float = 0.98,
+    params: Mapping[str, Any] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -61,33 +62,31 @@ def knn_graph(
         Points, taken as they are.
     n_neighbors : int, default=15
         Neighbors of each point, itself left out.
-    metric : {"euclidean", "manhattan", "cosine"}, default="euclidean"
-        Distance.
+    metric : {"auto", "euclidean", "manhattan", "cosine"}, default="auto"
+        Distance; ``auto`` is ``euclidean``.
     mode : {"distance", "connectivity"}, default="distance"
         Distances, or ones.
-    search : {"auto", "exact", "approximate"}, default="auto"
-        ``auto`` is exact up to 50,000 points or 6 columns.
-    recall : float, default=0.98
-        Share of the true neighbors that an approximate search must find.
+    params : dict, optional
+        Parameters of the search: ``{"graph.search.method": "exact"}`` or ``{"graph.search.recall": 0.9}``.
     random_state, n_jobs, verbose, memory_limit
-        Parameters of the run: see :class:`RobustGraph`.
+        Arguments of the run: see :class:`RobustGraph`.
 
     Returns
     -------
     scipy.sparse.csr_matrix of shape (n_samples, n_samples)
 
-    LabeledNodes
+    Examples
     --------
     >>> import numpy as np, taugraph
     >>> taugraph.knn_graph(np.arange(5.0)[:, None], 2).toarray()[0].tolist()
     [0.0, 1.0, 2.0, 0.0, 0.0]
     """
     if mode not in ("distance", "connectivity"):
-        raise ValueError(f"mode = {mode!r}: must be distance or connectivity")
+        raise ParameterError(f"mode = {mode!r}: must be distance or connectivity")
     X = as_table(X)
-    k, asked = whole("n_neighbors", n_neighbors, 1), to_json({"method": search, "recall": float(recall)})
+    k, made = whole("n_neighbors", n_neighbors, 1), config("robust", {"metric": metric}, params)
     with running(random_state, n_jobs, verbose, memory_limit) as run:
-        ids, distances, _ = _core.neighbors(X, k, to_json(metric), asked, run)
+        ids, distances, _ = _core.neighbors(X, k, made, run)
     data = distances.ravel() if mode == "distance" else np.ones(ids.size)
     indptr = np.arange(0, ids.size + 1, ids.shape[1], dtype=np.int64)
     graph = sp.csr_matrix((data, ids.ravel().astype(np.int32), indptr), shape=(len(X), len(X)))
@@ -95,7 +94,7 @@ def knn_graph(
     return graph
 
 
-def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: float = 0.25) -> np.ndarray:
+def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth-neighbor", floor: float = 0.25) -> np.ndarray:
     """First local scales from :func:`knn_graph`.
 
     Parameters
@@ -104,7 +103,7 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: floa
         Distances to as many neighbors in every row.
     k : int, default=7
         The neighbor that counts, or how many.
-    kind : {"kth", "mean"}, default="kth"
+    kind : {"kth-neighbor", "mean-of-neighbors"}, default="kth-neighbor"
         Distance to the k-th neighbor, or mean over k neighbors.
     floor : float, default=0.25
         Least scale, as a share of the median.
@@ -113,27 +112,25 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth", floor: floa
     -------
     ndarray of shape (n_samples,)
 
-    LabeledNodes
+    Examples
     --------
     >>> import numpy as np, taugraph
     >>> taugraph.local_scales(taugraph.knn_graph(np.arange(5.0)[:, None], 2), 2).tolist()
     [2.0, 1.0, 1.0, 1.0, 2.0]
     """
-    names = {"kth": "kth-neighbor", "mean": "mean-of-neighbors"}
-    if kind not in names:
-        raise ValueError(f"kind = {kind!r}: must be kth or mean")
-    return _core.scales_of_neighbors(*neighbors_of(knn), to_json({names[kind]: whole("k", k, 1)}), float(floor))
+    scale = {"kind": kind, "k": whole("k", k, 1)}
+    made = config("robust", {"graph.first_scale": scale, "graph.scale_floor": floor})
+    return _core.scales_of_neighbors(*neighbors_of(knn), made)
 
 
 def quantile_reconstruction(
     X: Any,
-    *,
     preset: str = "paper",
-    estimator: Any = None,
-    taus: Sequence[float] | None = None,
-    metric: str = "euclidean",
+    *,
     n_neighbors: int | None = None,
-    graph_params: Any = None,
+    metric: str = "auto",
+    estimator: str | Sequence[str] | Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -145,34 +142,34 @@ def quantile_reconstruction(
     ----------
     X : array-like of shape (n_samples, n_features)
         Points, taken as they are.
-    preset, estimator, taus, metric, n_neighbors, graph_params
-        Parameters of the graph: see :class:`RobustGraph`.
+    preset, n_neighbors, metric, estimator, params
+        The graph: see :class:`RobustGraph`.
     random_state, n_jobs, verbose, memory_limit
-        Parameters of the run: see :class:`RobustGraph`.
+        Arguments of the run: see :class:`RobustGraph`.
 
     Returns
     -------
     Quantiles
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(60, random_state=1)
-    >>> found = taugraph.quantile_reconstruction(X, estimator="factorization", taus=[0.25, 0.5, 0.75])
+    >>> found = taugraph.quantile_reconstruction(X, estimator="factorization", params={"graph.taus": [0.25, 0.5, 0.75]})
     >>> found.values.shape == (len(found.edges), 3)
     True
     """
     X = as_table(X)
-    params = graph_json(preset, estimator=estimator, taus=taus, n_neighbors=n_neighbors, graph_params=graph_params)
-    parts = params["estimator"] if isinstance(params["estimator"], dict) else {}
-    for settings in parts.values():
-        if isinstance(settings, dict) and "reconstructions" in settings:
-            settings["reconstructions"] = "yes"
+    made = RobustGraph(preset, n_neighbors=n_neighbors, metric=metric, estimator=estimator, params=params)._config()
+    # Some estimators give only the persistence of edges if they are not asked for more.
+    settings = made.get("graph.estimator")
+    if isinstance(settings, dict) and "reconstructions" in settings:
+        made.set("graph.estimator.reconstructions", "yes")
     with running(random_state, n_jobs, verbose, memory_limit) as run:
-        edges, similarities, values = _core.quantiles(X, to_json(metric), to_json(params), run)
+        edges, similarities, values = _core.quantiles(X, made, run)
     if values is None:
-        raise ValueError("this estimator knows the persistence of edges only, not their quantiles")
-    return Quantiles(edges, similarities, np.asarray(params["taus"]), values)
+        raise ParameterError("graph.estimator: this one knows the persistence of edges only, not their quantiles")
+    return Quantiles(edges, similarities, np.asarray(made.get("graph.taus")), values)
 
 
 def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> StochasticGraph:
@@ -183,13 +180,13 @@ def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> Stochasti
     X : array-like of shape (n_samples, n_features)
         Points.
     preset, **params
-        Parameters of :class:`RobustGraph`.
+        Arguments of :class:`RobustGraph`.
 
     Returns
     -------
     StochasticGraph
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(200, random_state=1)
@@ -208,16 +205,7 @@ def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> Stochasti
     return StochasticGraph(symmetric(made.edge_probabilities_), symmetric(made.edge_persistence_), made.decay_)
 
 
-def spectral_clustering(
-    graph: Any,
-    n_clusters: int | None = None,
-    *,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory_limit: int | None = None,
-    **params: Any,
-) -> np.ndarray:
+def spectral_clustering(graph: Any, n_clusters: int | None = None, **params: Any) -> np.ndarray:
     """Clusters of a graph.
 
     Parameters
@@ -226,16 +214,14 @@ def spectral_clustering(
         Weights, symmetric.
     n_clusters : int, optional
         Number of clusters; found from the eigenvalues by default.
-    random_state, n_jobs, verbose, memory_limit
-        Parameters of the run: see :class:`RobustGraph`.
     **params
-        Parameters of the clustering: see :class:`SpectralClustering`.
+        Arguments of :class:`SpectralClustering`.
 
     Returns
     -------
     ndarray of shape (n_samples,)
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, y = taugraph.make_spirals(300, random_state=1)
@@ -243,24 +229,10 @@ def spectral_clustering(
     >>> float(taugraph.metrics.nmi(y, labels))
     1.0
     """
-    parts, _ = as_graph(graph)
-    with running(random_state, n_jobs, verbose, memory_limit) as run:
-        found = _core.cluster_graph(parts, cluster_json(n_clusters, **params), run)
-    warn_of_eigenpairs(found)
-    return found.labels()
+    return SpectralClustering(n_clusters, graph="precomputed", **params).fit(graph).labels_
 
 
-def propagate(
-    graph: Any,
-    labels: Any,
-    rule: str = "harmonic",
-    *,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory_limit: int | None = None,
-    **params: Any,
-) -> tuple[np.ndarray, np.ndarray]:
+def propagate(graph: Any, labels: Any, rule: str = "harmonic", **params: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels spread over a graph.
 
     Parameters
@@ -271,19 +243,17 @@ def propagate(
         Labels; -1, ``None`` or NaN where there is none.
     rule : str, default="harmonic"
         How labels spread.
-    random_state, n_jobs, verbose, memory_limit
-        Parameters of the run: see :class:`RobustGraph`.
     **params
-        Parameters of the rule: see :class:`LabelPropagation`.
+        Arguments of :class:`LabelPropagation`.
 
     Returns
     -------
     labels : ndarray of shape (n_samples,)
-        -1 among numbers, and ``None`` among all else, where no example reaches.
+        -1 among numbers, and ``None`` among all else, where no label reaches.
     probabilities : ndarray of shape (n_samples, n_classes)
         Probability of each class, in the order of the sorted labels.
 
-    LabeledNodes
+    Examples
     --------
     >>> import numpy as np, taugraph
     >>> path = np.diag(np.ones(3), 1)
@@ -291,10 +261,5 @@ def propagate(
     >>> labels.tolist()
     ['a', 'a', 'b', 'b']
     """
-    parts, _ = as_graph(graph)
-    encoded, classes = encoded_labels(labels)
-    for name in ("priors", "sizes"):
-        params[name] = in_order(name, params.get(name), classes)
-    with running(random_state, n_jobs, verbose, memory_limit) as run:
-        found = _core.propagate_graph(parts, encoded, len(classes), propagate_json(rule, **params), run)
-    return decoded_labels(found.labels(), classes), found.probabilities()
+    spread = LabelPropagation(rule, graph="precomputed", **params).fit(graph, labels)
+    return spread.transduction_, spread.label_distributions_

@@ -13,7 +13,7 @@ __all__ = ["to_igraph", "to_networkx", "to_scipy"]
 def to_scipy(graph: Any) -> sp.csr_matrix:
     """The weights as a matrix of scipy.
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, _ = taugraph.make_moons(50)
@@ -32,7 +32,7 @@ def _upper(graph: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
 def to_networkx(graph: Any) -> Any:
     """A ``networkx.Graph`` with the attribute ``weight``.
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, _ = taugraph.make_moons(50)
@@ -51,7 +51,7 @@ def to_networkx(graph: Any) -> Any:
 def to_igraph(graph: Any) -> Any:
     """An ``igraph.Graph`` with the attribute ``weight``.
 
-    LabeledNodes
+    Examples
     --------
     >>> import taugraph
     >>> X, _ = taugraph.make_moons(50)

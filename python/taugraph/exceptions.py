@@ -1,7 +1,7 @@
 """What can go wrong, one class for each broken rule.
 
-All of them are :class:`TaugraphError`. Those that a different input or parameter would avoid are ``ValueError`` as well, as
-scikit-learn has it; those of computations that failed are ``RuntimeError``.
+All errors are :class:`TaugraphError`, named after those of the library. Those that a different input or parameter would avoid are
+``ValueError`` as well, as scikit-learn has it; those of computations that failed are ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ __all__ = [
     "BadStructureError",
     "BadWeightError",
     "CanceledError",
+    "DataWarning",
     "DisconnectedError",
     "DivergedError",
     "EigenNotConvergedError",
@@ -27,21 +28,23 @@ __all__ = [
     "ModelVersionError",
     "NeedsAllPairsError",
     "NeedsPointsError",
-    "UnlabeledClassError",
     "NoVaryingColumnError",
     "NotFiniteError",
     "NotSymmetricError",
     "NothingToLabelError",
     "NumericalError",
     "ParameterError",
+    "ParameterOfOtherError",
     "ScratchError",
     "ShapeError",
     "SolveNotConvergedError",
     "TaugraphError",
+    "TooDistantError",
     "TooFewPointsError",
     "TooManyClustersError",
     "TooManyPointsError",
-    "TooDistantError",
+    "UnknownParameterError",
+    "UnlabeledClassError",
     "ZeroRowError",
 ]
 
@@ -50,6 +53,10 @@ _MemoryError = MemoryError
 
 class TaugraphError(Exception):
     """Everything that taugraph refuses or cannot finish."""
+
+
+class DataWarning(UserWarning):
+    """Something to know about the data of a fit that succeeded: what was filled, left out, made smaller or joined."""
 
 
 class EmptyError(TaugraphError, ValueError):
@@ -79,12 +86,17 @@ class TooManyPointsError(TaugraphError, ValueError):
 class TooFewPointsError(TaugraphError, ValueError):
     """Fewer distinct points than neighbors asked for."""
 
-    distinct: int = 0
-    """Distinct points that there are."""
-
 
 class ParameterError(TaugraphError, ValueError):
     """A parameter is outside its range."""
+
+
+class UnknownParameterError(ParameterError):
+    """A path leads to no parameter."""
+
+
+class ParameterOfOtherError(ParameterError):
+    """A parameter belongs to a choice that was not made, and would have no effect."""
 
 
 class LengthError(TaugraphError, ValueError):
@@ -96,11 +108,11 @@ class BadLabelError(TaugraphError, ValueError):
 
 
 class FewClassesError(TaugraphError, ValueError):
-    """Fewer than two classes have an example."""
+    """Fewer than two classes have a labeled row."""
 
 
 class UnlabeledClassError(TaugraphError, ValueError):
-    """A class has no example."""
+    """A class has no labeled row."""
 
 
 class NothingToLabelError(TaugraphError, ValueError):

@@ -30,7 +30,7 @@ def _own_codes(*groupings: Any) -> list[np.ndarray]:
 def nmi(truth: Any, labels: Any) -> float:
     """Normalized mutual information (arithmetic mean).
 
-    LabeledNodes
+    Examples
     --------
     >>> nmi(["a", "a", "b"], [1, 1, 0])
     1.0
@@ -41,7 +41,7 @@ def nmi(truth: Any, labels: Any) -> float:
 def ari(truth: Any, labels: Any) -> float:
     """Adjusted Rand index.
 
-    LabeledNodes
+    Examples
     --------
     >>> ari([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -52,7 +52,7 @@ def ari(truth: Any, labels: Any) -> float:
 def ami(truth: Any, labels: Any) -> float:
     """Adjusted mutual information (arithmetic mean).
 
-    LabeledNodes
+    Examples
     --------
     >>> ami([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -63,7 +63,7 @@ def ami(truth: Any, labels: Any) -> float:
 def matched_accuracy(truth: Any, labels: Any) -> float:
     """Share of points whose cluster is matched with their class, by the best matching.
 
-    LabeledNodes
+    Examples
     --------
     >>> matched_accuracy([0, 0, 1, 1], [1, 1, 0, 1])
     0.75
@@ -74,7 +74,7 @@ def matched_accuracy(truth: Any, labels: Any) -> float:
 def accuracy(truth: Any, labels: Any) -> float:
     """Share of equal labels.
 
-    LabeledNodes
+    Examples
     --------
     >>> accuracy(["a", "b"], ["a", "a"])
     0.5
@@ -85,7 +85,7 @@ def accuracy(truth: Any, labels: Any) -> float:
 def balanced_accuracy(truth: Any, labels: Any) -> float:
     """Mean over the classes of the share of their points that are labeled so.
 
-    LabeledNodes
+    Examples
     --------
     >>> balanced_accuracy([0, 0, 0, 1], [0, 0, 0, 0])
     0.5

@@ -25,7 +25,7 @@ class Dataset(NamedTuple):
 def names() -> list[str]:
     """Names of all datasets.
 
-    LabeledNodes
+    Examples
     --------
     >>> "wine" in names()
     True

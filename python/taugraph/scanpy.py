@@ -43,7 +43,7 @@ def neighbors(
     standardize : str, default="none"
         Scaling of the columns: principal components are left as they are.
     **params
-        Parameters of :class:`taugraph.RobustGraph`.
+        Arguments of :class:`taugraph.RobustGraph`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def neighbors(
         "params": {
             "n_neighbors": n_neighbors,
             "method": "taugraph",
-            "metric": made.metric,
+            "metric": made.diagnostics_["metric"],
             "random_state": seed,
             "use_rep": name,
             **({"n_pcs": n_pcs} if n_pcs is not None else {}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -22,30 +23,22 @@ def run(program, *args):
 def test_clusters_and_scales(program, tmp_path, spirals, preset):
     X, _ = spirals
     X = X[:120] if preset == "paper" else X
-    more = ["--epochs", 30] if preset == "paper" else []
+    more = ["--set", "graph.estimator.max_epochs=30"] if preset == "paper" else []
     np.save(tmp_path / "x.npy", X)
     files = [tmp_path / name for name in ("l.npy", "s.npy", "o.json")]
     run(program, "cluster", tmp_path / "x.npy", "--preset", preset, *more, "--seed", 5, "-o", files[0], "--scales", files[1],
-        "--json", files[2], "--stability=3", "--quiet")
+        "--json", files[2], "--set", "cluster.stability=3", "--quiet")
     report = json.loads(files[2].read_text())
-    params = {"estimator": {"auto-encoder": {"max_epochs": 30}}} if preset == "paper" else None
-    with pytest.warns(Warning) if preset == "paper" else nothing():
-        model = taugraph.SpectralClustering(affinity=preset, random_state=5, stability=3, graph_params=params).fit(X)
-        graph = taugraph.RobustGraph(preset, random_state=5, graph_params=params).fit(X)
+    params = {"graph.estimator.max_epochs": 30} if preset == "paper" else None
+    with pytest.warns(Warning) if preset == "paper" else nullcontext():
+        model = taugraph.SpectralClustering(graph=preset, random_state=5, stability=3, params=params).fit(X)
+        graph = taugraph.RobustGraph(preset, random_state=5, params=params).fit(X)
     labels = np.load(files[0])
     assert (labels.reshape(len(X), -1)[:, 0] == model.labels_).all()
     assert (labels.reshape(len(X), -1)[:, 1] == model.stability_).all()
     scales = np.load(files[1]).reshape(len(X), -1)
     assert (scales[:, 0] == graph.first_scales_).all() and (scales[:, 1] == graph.local_scales_).all()
     assert report["clusters"]["eigenvalues"] == model.eigenvalues_.tolist()[: len(report["clusters"]["eigenvalues"])]
-
-
-class nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
 
 
 def test_graph(program, tmp_path, blobs):
@@ -68,7 +61,7 @@ def test_labels_and_predictions(program, tmp_path, blobs, rule):
     frame = pd.DataFrame(X, columns=list("vwxyz"))
     frame.assign(label=known).to_csv(tmp_path / "x.csv", index=False)
     frame.iloc[:50].add(0.01).to_csv(tmp_path / "new.csv", index=False)
-    run(program, "propagate", tmp_path / "x.csv", "--labels", "label", "--rule", rule, "-o", tmp_path / "l.csv",
+    run(program, "propagate", tmp_path / "x.csv", "--labels", "label", "--set", f"propagate.rule={rule}", "-o", tmp_path / "l.csv",
         "--save-model", tmp_path / "m.safetensors", "--quiet")
     run(program, "predict", tmp_path / "m.safetensors", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--quiet")
     # As the program read them.

@@ -18,10 +18,11 @@ import taugraph
     [
         taugraph.RobustGraph(),
         taugraph.SpectralClustering(),
-        taugraph.SpectralClustering(affinity="nearest_neighbors", n_clusters=3),
+        taugraph.SpectralClustering(graph="nearest_neighbors", n_clusters=3),
         taugraph.LabelPropagation(),
         taugraph.LabelPropagation(rule="poisson"),
         taugraph.SpectralEmbedding(),
+        taugraph.SpectralEmbedding(graph=taugraph.RobustGraph("robust-mean", n_neighbors=4)),
         taugraph.ConsensusClustering(),
     ],
 )
@@ -31,21 +32,63 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_pipeline_and_grid_search(blobs):
     X, y = blobs
-    pipeline = make_pipeline(StandardScaler(), taugraph.LabelPropagation(standardize="none"))
-    search = GridSearchCV(pipeline, {"labelpropagation__n_neighbors": [8, 12]}, cv=3)
+    graph = taugraph.RobustGraph(standardize="none")
+    pipeline = make_pipeline(StandardScaler(), taugraph.LabelPropagation(graph=graph))
+    grid = {"labelpropagation__graph__n_neighbors": [8, 12], "labelpropagation__rule": ["harmonic", "poisson"]}
+    search = GridSearchCV(pipeline, grid, cv=3)
     search.fit(X, y)
     assert search.best_score_ > 0.95
     assert set(search.predict(X)) <= set(y)
+    # The graph that was handed over is never fitted itself.
+    assert not hasattr(graph, "graph_")
 
 
 def test_clone_keeps_every_parameter():
     for estimator in (
-        taugraph.RobustGraph("paper", taus=[0.3, 0.6], graph_params={"threshold": 0.1}),
-        taugraph.SpectralClustering(3, affinity="local_scaling", stability=2),
+        taugraph.RobustGraph("paper", params={"graph.taus": [0.3, 0.6], "graph": {"threshold": 0.1}}),
+        taugraph.SpectralClustering(3, graph="local_scaling", stability=2),
         taugraph.LabelPropagation("poisson", priors={"a": 0.5, "b": 0.5}),
-        taugraph.SpectralEmbedding(4, rows="diffusion"),
+        taugraph.SpectralEmbedding(4, params={"embedding.row_normalization": "diffusion"}),
     ):
         assert clone(estimator).get_params() == estimator.get_params()
+    composed = clone(taugraph.SpectralClustering(graph=taugraph.RobustGraph("paper", pca=3)))
+    assert composed.get_params()["graph__pca"] == 3
+    assert composed.set_params(graph__preset="robust").graph.preset == "robust"
+
+
+def test_composition_equals_the_short_arguments(blobs):
+    X, y = blobs
+    few = np.where(np.arange(len(y)) % 30 == 0, y, -1)
+    graph = taugraph.RobustGraph("robust-mean", n_neighbors=9, metric="manhattan")
+    for make, results in (
+        (lambda **args: taugraph.SpectralClustering(4, stability=2, **args).fit(X), ("labels_", "stability_", "embedding_")),
+        (lambda **args: taugraph.SpectralEmbedding(3, **args).fit(X), ("embedding_",)),
+        (lambda **args: taugraph.LabelPropagation(**args).fit(X, few), ("transduction_", "label_distributions_")),
+    ):
+        composed = make(graph=graph)
+        for same in (
+            make(graph="robust-mean", n_neighbors=9, metric="manhattan"),
+            make(graph="robust_mean", params={"graph.candidates.k": 9, "metric": "manhattan"}),
+            make(graph=taugraph.RobustGraph("robust-mean", n_neighbors=12), n_neighbors=9, metric="manhattan"),
+        ):
+            for name in results:
+                assert (getattr(same, name) == getattr(composed, name)).all(), name
+    # Everything that has no short argument is within reach, too.
+    rotated = taugraph.SpectralEmbedding(graph=taugraph.RobustGraph(pca=2, standardize="robust")).fit(X)
+    same = taugraph.SpectralEmbedding(params={"preparation": {"pca": 2, "standardize": "robust"}}).fit(X)
+    assert (rotated.embedding_ == same.embedding_).all()
+
+
+def test_a_graph_may_have_a_seed_of_its_own():
+    X, _ = taugraph.make_spirals(100, noise=0.3, random_state=1)
+    preset = {"preset": "paper", "estimator": "identity"}
+
+    def embedded(seed_of_graph, seed):
+        graph = taugraph.RobustGraph(**preset, random_state=seed_of_graph)
+        return taugraph.SpectralEmbedding(graph=graph, random_state=seed).fit(X).embedding_
+
+    assert (embedded(5, 5) != embedded(4, 4)).any()
+    assert np.allclose(np.abs(embedded(5, 4)), np.abs(embedded(5, 5)), atol=1e-8)
 
 
 def test_set_output_gives_frames(blobs):
@@ -76,11 +119,15 @@ def test_predict_is_close_to_what_was_fitted(blobs):
     assert np.abs(near - embedding.embedding_).max() < 0.1 * np.abs(embedding.embedding_).max()
 
 
-@pytest.mark.parametrize("affinity", ["robust", "robust_mean", "local-scaling", "nearest_neighbors", "rbf", "path_based"])
-def test_every_affinity_finds_blobs(blobs, affinity):
+@pytest.mark.parametrize("graph", ["robust", "robust_mean", "local-scaling", *taugraph.BASELINES])
+def test_every_graph_finds_blobs(blobs, graph):
     X, y = blobs
-    labels = taugraph.SpectralClustering(4, affinity=affinity).fit_predict(X)
-    assert taugraph.metrics.nmi(y, labels) > 0.9
+    model = taugraph.SpectralClustering(4, graph=graph).fit(X)
+    assert taugraph.metrics.nmi(y, model.labels_) > 0.9
+    assert hasattr(model, "predict") == (graph not in taugraph.BASELINES)
+    assert taugraph.SpectralEmbedding(2, graph=graph).fit(X).embedding_.shape == (300, 2)
+    few = np.where(np.arange(len(y)) % 30 == 0, y, -1)
+    assert (taugraph.LabelPropagation(graph=graph).fit(X, few).transduction_ == y).mean() > 0.9
 
 
 def test_number_of_clusters_and_stability(blobs):
@@ -88,7 +135,8 @@ def test_number_of_clusters_and_stability(blobs):
     model = taugraph.SpectralClustering(stability=4).fit(X)
     assert model.n_clusters_ == 4 and model.stability_.shape == (300,)
     assert 0.9 < model.overall_stability_ <= 1.0
-    assert model.gaps_.argmax() + 1 == 4 or model.n_clusters_ == 4
+    # The number is read from the gaps: the largest one among those after 2, 3, … clusters.
+    assert len(model.gaps_) >= 4 and model.gaps_[1:].argmax() + 2 == 4
 
 
 def test_precomputed_graphs_and_distances(blobs):
@@ -97,7 +145,7 @@ def test_precomputed_graphs_and_distances(blobs):
     X, y = blobs
     graph = taugraph.RobustGraph().fit(X)
     whole = taugraph.SpectralClustering(4).fit_predict(X)
-    given = taugraph.SpectralClustering(4, affinity="precomputed").fit_predict(graph.graph_)
+    given = taugraph.SpectralClustering(4, graph="precomputed").fit_predict(graph.graph_)
     assert (whole == given).all()
     scaled = StandardScaler().fit_transform(X)
     distances = pairwise_distances(scaled)
@@ -106,7 +154,7 @@ def test_precomputed_graphs_and_distances(blobs):
     assert taugraph.metrics.nmi(y, far) == pytest.approx(taugraph.metrics.nmi(y, whole))
     near = taugraph.SpectralClustering(4, metric="precomputed").fit_predict(taugraph.knn_graph(scaled, 15))
     assert taugraph.metrics.nmi(y, near) == pytest.approx(taugraph.metrics.nmi(y, whole))
-    assert not hasattr(taugraph.SpectralClustering(4, affinity="precomputed"), "predict")
+    assert not hasattr(taugraph.SpectralClustering(4, graph="precomputed"), "predict")
     with pytest.raises(taugraph.exceptions.NeedsPointsError):
         taugraph.RobustGraph(metric="precomputed").fit(distances).transform(distances[:5])
 

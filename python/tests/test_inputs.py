@@ -70,7 +70,7 @@ def test_points_are_not_copied_before_they_are_prepared(blobs):
     from taugraph._input import as_points
 
     X, _ = blobs
-    assert np.shares_memory(as_points(taugraph.RobustGraph(), X, reset=True), X)
+    assert np.shares_memory(as_points(taugraph.RobustGraph(), X, reset=True, allow_nan=True), X)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -81,11 +81,16 @@ def test_sparse_points(index, kind):
     matrix = kind(dense)
     if hasattr(matrix, "indices"):
         matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
-    a = taugraph.RobustGraph().fit(matrix)
-    b = taugraph.RobustGraph(standardize="none").fit(dense)
-    assert np.allclose(a.graph_.toarray(), b.graph_.toarray(), atol=1e-9)
-    labels = taugraph.SpectralClustering(3, metric="cosine").fit(matrix)
+    for metric in ("euclidean", "cosine"):
+        a = taugraph.RobustGraph(metric=metric).fit(matrix)
+        b = taugraph.RobustGraph(metric=metric, standardize="none").fit(dense)
+        assert np.allclose(a.graph_.toarray(), b.graph_.toarray(), atol=1e-9)
+    # What is left open is the library's choice: cosine, unscaled.
+    assert (taugraph.RobustGraph().fit(matrix).graph_ != a.graph_).nnz == 0
+    labels = taugraph.SpectralClustering(3).fit(matrix)
     assert (labels.predict(matrix) == labels.labels_).all()
+    with pytest.raises(taugraph.exceptions.ZeroRowError, match="sparse"):
+        taugraph.RobustGraph().fit(sp.vstack([sp.csr_matrix(dense), sp.csr_matrix((1, 30))]))
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -110,7 +115,8 @@ def test_sparse_predictions_are_scaled_as_the_graph_is():
     y, z = np.repeat([0, 1], 150), np.repeat([0, 1], 50)
     X, Q = made(y), made(z)
     for matrix, query in ((X, Q), (sp.csr_matrix(X), sp.csr_matrix(Q))):
-        assert taugraph.LabelPropagation(standardize="max_abs").fit(matrix, y).score(query, z) == 1.0
+        graph = taugraph.RobustGraph(standardize="max_abs", metric="euclidean")
+        assert taugraph.LabelPropagation(graph=graph).fit(matrix, y).score(query, z) == 1.0
 
 
 def test_neighborhoods_shrink_only_if_they_were_not_asked_for(blobs):
@@ -119,7 +125,7 @@ def test_neighborhoods_shrink_only_if_they_were_not_asked_for(blobs):
     X = blobs[0][::8]
     assert taugraph.RobustGraph(n_neighbors=3).fit(X[:10]).graph_.shape == (10, 10)
     with pytest.raises(taugraph.exceptions.TooFewPointsError):
-        taugraph.RobustGraph(graph_params={"candidates": {"neighbors": {"k": 500}}}).fit(X)
+        taugraph.RobustGraph(params={"graph.candidates.k": 500}).fit(X)
     near = kneighbors_graph(X, 8, mode="distance")
     assert taugraph.RobustGraph(metric="precomputed").fit(near).graph_.shape == (len(X), len(X))
     assert taugraph.RobustGraph(metric="precomputed", n_neighbors=8).fit(near).graph_.nnz > 0
@@ -128,7 +134,9 @@ def test_neighborhoods_shrink_only_if_they_were_not_asked_for(blobs):
     # Four distinct points once the empty column is filled.
     filled = np.column_stack([np.repeat([0.0, 1, 2, 3], 10), np.where(np.arange(40) % 2, np.nan, 5.0)])
     assert len(set(taugraph.SpectralClustering(2).fit_predict(filled))) == 2
-    assert len(set(taugraph.SpectralClustering(2, affinity="nearest_neighbors").fit_predict(filled[:, :1]))) == 2
+    assert len(set(taugraph.SpectralClustering(2, graph="nearest_neighbors").fit_predict(filled[:, :1]))) == 2
+    with pytest.raises(taugraph.exceptions.TooFewPointsError):
+        taugraph.SpectralClustering(2, graph="nearest_neighbors", n_neighbors=10).fit(filled[:, :1])
 
 
 def test_baselines_prepare_their_points_as_the_robust_graph_does(blobs):
@@ -141,30 +149,41 @@ def test_baselines_prepare_their_points_as_the_robust_graph_does(blobs):
     rotated = PCA(2, svd_solver="full").fit_transform(scaled)
 
     def labels(points, **params):
-        return taugraph.SpectralClustering(3, affinity="nearest_neighbors", **params).fit_predict(points)
+        return taugraph.SpectralClustering(3, graph="nearest_neighbors", params=params).fit_predict(points)
 
-    assert (labels(gaps) == labels(scaled, standardize="none")).all()
-    assert (labels(gaps, pca=2) == labels(rotated, standardize="none")).all()
+    none = {"preparation.standardize": "none"}
+    assert (labels(gaps) == labels(scaled, **none)).all()
+    assert (labels(gaps, **{"preparation.pca": 2}) == labels(rotated, **none)).all()
     with pytest.raises(ValueError, match="NaN"):
-        labels(gaps, missing="error")
-
+        labels(gaps, **{"preparation.missing": "error"})
 
 
 def test_numbers_of_every_kind(blobs):
     X, y = blobs
-    taugraph.RobustGraph(n_neighbors=np.int64(9), memory_limit=1e9, graph_params={"scale_floor": np.float32(0.25)}).fit(X)
-    taugraph.LabelPropagation("greedy_walk", kernel_pairs=np.int64(5)).fit(X, y)
-    taugraph.SpectralEmbedding(np.int32(2), laplacian="random_walk", rows="unit_length").fit(X)
-    taugraph.RobustGraph(estimator={"neighborhood": {"pool": 9}}).fit(X)
+    taugraph.RobustGraph(n_neighbors=np.int64(9), memory_limit=1e9, params={"graph.scale_floor": np.float32(0.25)}).fit(X)
+    taugraph.LabelPropagation("greedy_walk", params={"propagate.rule.pairs": np.int64(5)}).fit(X, y)
+    embedded = {"laplacian": "random_walk", "row_normalization": "unit_length"}
+    taugraph.SpectralEmbedding(np.int32(2), params={"embedding": embedded}).fit(X)
+    taugraph.RobustGraph(estimator={"kind": "neighborhood", "pool": 9}, params={"graph.taus": np.array([0.2, 0.6])}).fit(X)
     wrong = [
         lambda: taugraph.SpectralEmbedding(2.7).fit(X),
         lambda: taugraph.SpectralEmbedding(0).fit(X),
         lambda: taugraph.SpectralEmbedding(300).fit(X),
         lambda: taugraph.SpectralClustering(stability=-1).fit(X),
         lambda: taugraph.SpectralClustering(stability="3").fit(X),
-        lambda: taugraph.SpectralClustering(affinity="magic").fit(X),
-        lambda: taugraph.SpectralClustering(affinity=None).fit(X),
-        lambda: taugraph.SpectralClustering(3, affinity="rbf", threshold=0.5).fit(X),
+        lambda: taugraph.SpectralClustering(graph="magic").fit(X),
+        lambda: taugraph.SpectralClustering(graph=None).fit(X),
+        lambda: taugraph.SpectralClustering(3, graph="rbf", params={"graph.threshold": 0.5}).fit(X),
+        lambda: taugraph.SpectralClustering(3, graph="rbf", n_neighbors=5).fit(X),
+        lambda: taugraph.RobustGraph("magic").fit(X),
+        lambda: taugraph.RobustGraph(metric="magic").fit(X),
+        lambda: taugraph.RobustGraph(params=[1, 2]).fit(X),
+        lambda: taugraph.RobustGraph(params={"preset": "paper"}).fit(X),
+        lambda: taugraph.RobustGraph(params={"seed": 3}).fit(X),
+        lambda: taugraph.RobustGraph(params={"graph.threshold": float("nan")}).fit(X),
+        lambda: taugraph.RobustGraph(params={"graph.threshold": object()}).fit(X),
+        lambda: taugraph.LabelPropagation("magic").fit(X, y),
+        lambda: taugraph.make_spirals(10, density="magic"),
         lambda: taugraph.ConsensusClustering(-1).fit(X),
         lambda: taugraph.knn_graph(X, 2.7),
         lambda: taugraph.make_moons(-1),
@@ -221,9 +240,11 @@ def test_bad_input_is_refused(blobs):
     with pytest.raises(taugraph.exceptions.LengthError):
         taugraph.spectral_clustering(np.ones((3, 4)), 2)
     with pytest.raises(taugraph.exceptions.ParameterError, match="threshold"):
-        taugraph.RobustGraph(threshold=2).fit(blobs[0])
-    with pytest.raises(taugraph.exceptions.ParameterError, match="no_such"):
-        taugraph.RobustGraph(graph_params={"no_such": 1}).fit(blobs[0])
+        taugraph.RobustGraph(params={"graph.threshold": 2}).fit(blobs[0])
+    with pytest.raises(taugraph.exceptions.UnknownParameterError, match="no_such"):
+        taugraph.RobustGraph(params={"graph.no_such": 1}).fit(blobs[0])
+    with pytest.raises(taugraph.exceptions.ParameterOfOtherError, match="belongs to community"):
+        taugraph.RobustGraph(params={"graph.estimator.floor": 0.1}).fit(blobs[0])
     with pytest.raises(taugraph.exceptions.ParameterError, match="estimator"):
         taugraph.RobustGraph(estimator="magic").fit(blobs[0])
     with pytest.raises(taugraph.exceptions.MemoryError, match="available"):

@@ -83,7 +83,7 @@ def test_what_no_example_reaches_has_no_label():
     assert labels.tolist()[3:] == [-1, -1, -1] and (probabilities[3:] == 0).all()
     names, _ = taugraph.propagate(graph, ["a", None, "b", None, None, None])
     assert names.tolist()[3:] == [None, None, None]
-    model = taugraph.LabelPropagation(affinity="precomputed").fit(graph, ["a", None, "b", None, None, None])
+    model = taugraph.LabelPropagation(graph="precomputed").fit(graph, ["a", None, "b", None, None, None])
     assert model.abstained_.tolist() == [False] * 3 + [True] * 3 and model.margin_[3:].tolist() == [0, 0, 0]
 
 
@@ -100,16 +100,16 @@ def test_priors_sizes_and_soft_examples(blobs):
     rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
     labels = few(y, rows, -1, int)
     shares = {k: float((y == k).mean()) for k in range(4)}
-    sized = taugraph.LabelPropagation(sizes=shares, soft=5.0).fit(X, labels)
+    sized = taugraph.LabelPropagation(sizes=shares, params={"propagate.clamping": {"kind": "soft", "strength": 5.0}}).fit(X, labels)
     assert (sized.transduction_ == y).mean() > 0.9
     assert taugraph.LabelPropagation(priors=shares).fit(X, labels).transduction_.shape == y.shape
-    with pytest.raises(ParameterError, match="class 9 has no example"):
+    with pytest.raises(ParameterError, match="no row has the label 9"):
         taugraph.LabelPropagation(priors={**shares, 9: 0.1}).fit(X, labels)
     graph = taugraph.RobustGraph().fit_transform(X)
     assert (taugraph.propagate(graph, labels, priors=shares)[0] == taugraph.LabelPropagation(priors=shares).fit(X, labels).transduction_).all()
     with pytest.raises(ParameterError, match="dict of label"):
         taugraph.propagate(graph, labels, priors=[0.25] * 4)
-    with pytest.raises(ParameterError, match="class 3 is missing"):
+    with pytest.raises(ParameterError, match="label 3 is missing"):
         taugraph.LabelPropagation(priors={k: 1.0 for k in range(3)}).fit(X, labels)
 
 

@@ -116,7 +116,7 @@ INTERRUPTED = """
     X = np.random.default_rng(0).normal(size=(60_000, 40))
     print("ready", flush=True)
     try:
-        taugraph.RobustGraph(search="exact", n_neighbors=30).fit(X)
+        taugraph.RobustGraph(n_neighbors=30, params={"graph.search.method": "exact"}).fit(X)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
         # And it can be used again.

@@ -31,16 +31,18 @@ def test_scales(blobs):
     ordered = np.sort(knn.data.reshape(-1, 10), axis=1)
     kth = ordered[:, 6]
     assert (taugraph.local_scales(knn) == np.maximum(kth, 0.25 * np.median(kth))).all()
-    assert np.allclose(taugraph.local_scales(knn, 4, kind="mean", floor=0), ordered[:, :4].mean(axis=1))
+    assert np.allclose(taugraph.local_scales(knn, 4, kind="mean-of-neighbors", floor=0), ordered[:, :4].mean(axis=1))
     uneven = knn.tolil()
     uneven[0] = 0
     with pytest.raises(ValueError, match="as many neighbors"):
         taugraph.local_scales(uneven.tocsr())
+    with pytest.raises(taugraph.exceptions.ParameterError, match="kth-neighbor"):
+        taugraph.local_scales(knn, kind="median")
 
 
 def test_quantiles_descend(blobs):
     X = blobs[0][:80]
-    found = taugraph.quantile_reconstruction(X, preset="robust", taus=[0.2, 0.5, 0.8])
+    found = taugraph.quantile_reconstruction(X, preset="robust", params={"graph.taus": [0.2, 0.5, 0.8]})
     assert found.values.shape == (len(found.edges), 3) and (np.diff(found.values, axis=1) <= 0).all()
     assert found.similarities.min() >= 0 and found.similarities.max() <= 1
     with pytest.raises(ValueError, match="persistence"):
@@ -52,7 +54,7 @@ def test_presets_are_not_changed_by_their_use(blobs):
 
     before = json.dumps(taugraph.PRESETS)
     taugraph.quantile_reconstruction(blobs[0][:80], preset="robust")
-    taugraph.RobustGraph(n_neighbors=5, estimator="neighborhood,overlap", graph_params={"search": {"recall": 0.9}}).fit(blobs[0])
+    taugraph.RobustGraph(n_neighbors=5, estimator=["neighborhood", "overlap"], params={"graph.search.recall": 0.9}).fit(blobs[0])
     taugraph.RobustGraph().fit(blobs[0][:8])
     assert json.dumps(taugraph.PRESETS) == before
 

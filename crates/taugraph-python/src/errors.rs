@@ -2,37 +2,35 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
 use taugraph::error::Error;
 
-/// The exception of an error. Classes are named after the variants.
+/// Names of all errors; the package has a class for each, and a test that says so.
+#[pyfunction]
+pub fn error_names() -> Vec<&'static str> {
+    Error::NAMES.to_vec()
+}
+
+/// The exception of an error: the class `ZeroRowError` for the variant `ZeroRow`.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
-    let shown = format!("{error:?}");
-    let variant = shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let exception = raise(py, &format!("{variant}Error"), error.to_string());
-    if let Error::TooFewPoints { distinct, .. } = error {
-        // The package asks for fewer neighbors then.
-        let _ = exception.value(py).setattr("distinct", distinct);
-    }
-    exception
-}
-
-/// The exception of this name, or the one that all of them are.
-fn raise(py: Python<'_>, name: &str, message: String) -> PyErr {
-    let found = py.import("taugraph.exceptions").and_then(|module| {
-        let class = module.getattr(name).or_else(|_| module.getattr("TaugraphError"))?;
-        class.call1((message.clone(),))
-    });
-    match found {
+    let raised = py
+        .import("taugraph.exceptions")
+        .and_then(|module| module.getattr(format!("{}Error", error.name())))
+        .and_then(|class| class.call1((error.to_string(),)));
+    match raised {
         Ok(exception) => PyErr::from_value(exception),
-        Err(_) => PyRuntimeError::new_err(message),
+        // Only if Python is shutting down, or the package is not whole.
+        Err(_) => PyRuntimeError::new_err(error.to_string()),
     }
 }
 
-/// Parameters from JSON.
-pub fn parse<T: DeserializeOwned>(py: Python<'_>, what: &str, text: &str) -> PyResult<T> {
-    serde_json::from_str(text)
-        .map_err(|error| raise(py, "ParameterError", format!("{what}: {error}; received {text}")))
+/// A value that is not one of the names.
+pub fn unknown_name(py: Python<'_>, what: &str, value: &str, names: &[&str]) -> PyErr {
+    refused(py, what, value, &format!("must be one of {}", names.join(", ")))
+}
+
+/// A value that breaks a rule.
+pub fn refused(py: Python<'_>, what: &str, value: &str, rule: &str) -> PyErr {
+    exception(py, &Error::Parameter { name: what.into(), value: value.into(), rule: rule.into() })
 }
 
 /// A result of the library for Python.

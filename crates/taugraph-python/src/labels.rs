@@ -1,65 +1,42 @@
-//! Labels spread from examples.
+//! Labels from a few labeled rows.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use taugraph::graph::SparseGraph;
-use taugraph::points::Duplicates;
-use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, RowLabels, propagate};
+use taugraph::{FittedLabels, GivenLabels, LabelPropagation};
 
-use crate::arrays::{CsrInput, graph_of, table, with_gaps};
-use crate::errors::{checked, parse};
+use crate::arrays::{table, with_gaps};
+use crate::config::PyConfig;
+use crate::graph::{GraphFirst, Start, model_of, warnings_of};
+use crate::input::PyInput;
+use crate::model::PyModel;
 use crate::running::{RunArgs, run};
 
-/// Labels of rows.
-#[pyclass(frozen, name = "Propagation", module = "taugraph._core")]
-pub struct PyPropagation {
-    pub propagation: Propagation,
-    pub rows: RowLabels,
-    pub n_conflicts: usize,
-    pub n_classes: usize,
-}
-
-#[pymethods]
-impl PyPropagation {
-    /// Class of each row, −1 where no example reaches.
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        with_gaps(&self.rows.labels).into_pyarray(py)
-    }
-
-    /// Probability of each class for each row.
-    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        table(py, self.rows.probabilities.clone(), self.n_classes)
-    }
-
-    fn margins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.rows.margins.clone().into_pyarray(py)
-    }
-
-    /// Iterations and residual of the linear systems; points whose copies have different labels.
-    fn info(&self) -> (usize, f64, usize) {
-        (self.propagation.info.iterations, self.propagation.info.residual, self.n_conflicts)
-    }
-}
-
-impl PyPropagation {
-    /// Labels on a graph whose nodes stand for rows; −1 where a row has none.
-    pub fn new(
-        py: Python<'_>,
-        graph: &SparseGraph,
-        duplicates: &Duplicates,
-        labels: &PyReadonlyArray1<'_, i64>,
-        n_classes: usize,
-        params: &str,
-        run_args: &RunArgs,
-    ) -> PyResult<Self> {
-        let params: PropagateParams = parse(py, "propagate", params)?;
-        let given = labels.as_slice()?.iter().map(class_of).collect::<PyResult<Vec<_>>>()?;
-        let (examples, n_conflicts) = checked(py, LabeledNodes::of_rows(&given, n_classes, duplicates))?;
-        let propagation = run(py, run_args, |run| propagate(graph, &examples, &params, run))?;
-        let rows = propagation.of_rows(&given, duplicates, params.clamping);
-        Ok(Self { propagation, rows, n_conflicts, n_classes })
-    }
+/// Labels of the rows of an input from those that are known: a class for each row, −1 where it is to be found.
+#[pyfunction]
+#[pyo3(signature = (input, labels, n_classes, config, run_args, baseline=None, graph_seed=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn fit_labels(
+    py: Python<'_>,
+    input: &PyInput,
+    labels: PyReadonlyArray1<'_, i64>,
+    n_classes: usize,
+    config: PyConfig,
+    run_args: RunArgs,
+    baseline: Option<&str>,
+    graph_seed: Option<u64>,
+) -> PyResult<PyFittedLabels> {
+    let known = labels.as_slice()?.iter().map(class_of).collect::<PyResult<Vec<_>>>()?;
+    let given = GivenLabels::from_ids(known, n_classes);
+    let first = GraphFirst::new(py, baseline, graph_seed)?;
+    let estimator = LabelPropagation::with_config(config.for_run(&run_args));
+    let labels = input.lend(py, |lent| {
+        run(py, &run_args, |run| match first.start(lent.input()?, estimator.config(), run)? {
+            Start::Input(input) => estimator.fit_with(input, &given, run),
+            Start::Graph(graph) => estimator.fit_graph(*graph, &given, run),
+        })
+    })?;
+    Ok(PyFittedLabels { labels })
 }
 
 /// A class as the library has it.
@@ -70,16 +47,44 @@ fn class_of(&label: &i64) -> PyResult<Option<u32>> {
     }
 }
 
-/// Labels on a graph.
-#[pyfunction]
-pub fn propagate_graph(
-    py: Python<'_>,
-    graph: CsrInput<'_>,
-    labels: PyReadonlyArray1<'_, i64>,
-    n_classes: usize,
-    params: &str,
-    run_args: RunArgs,
-) -> PyResult<PyPropagation> {
-    let graph = graph_of(py, &graph)?;
-    PyPropagation::new(py, &graph, &Duplicates::none(graph.n_nodes()), &labels, n_classes, params, &run_args)
+/// Labels of rows.
+#[pyclass(frozen, name = "FittedLabels", module = "taugraph._core")]
+pub struct PyFittedLabels {
+    labels: FittedLabels,
+}
+
+#[pymethods]
+impl PyFittedLabels {
+    /// Class of each row, −1 where no label reaches.
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        with_gaps(self.labels.labels()).into_pyarray(py)
+    }
+
+    /// Probability of each class for each row.
+    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        table(py, self.labels.probabilities().to_vec(), self.labels.classes().len())
+    }
+
+    fn margins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.labels.margins().to_vec().into_pyarray(py)
+    }
+
+    /// Iterations of the linear systems.
+    fn n_iterations(&self) -> usize {
+        self.labels.propagation().info.iterations
+    }
+
+    /// Points whose copies were given different labels.
+    fn n_conflicts(&self) -> usize {
+        self.labels.n_conflicts()
+    }
+
+    fn warnings(&self) -> Vec<(&'static str, String)> {
+        warnings_of(&self.labels.warnings())
+    }
+
+    #[pyo3(signature = (run_args, sparse=None))]
+    fn model(&self, py: Python<'_>, run_args: RunArgs, sparse: Option<&PyInput>) -> PyResult<PyModel> {
+        model_of(py, self.labels.graph(), sparse, &run_args, |model| self.labels.add_to(model))
+    }
 }

@@ -1,18 +1,23 @@
 //! The native part of the Python package `taugraph`: it converts, calls and maps errors. What it is called with has been
-//! checked by the package around it.
+//! checked by the package around it, or is checked by the library.
 
 // Tuples of arrays are what Python gets.
 #![allow(clippy::type_complexity)]
 
 mod arrays;
 mod clusters;
+mod config;
 mod datasets;
+mod embedding;
 mod errors;
 mod graph;
+mod input;
 mod labels;
 mod model;
 mod running;
 mod stages;
+mod synthetic;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -20,26 +25,27 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<graph::PyRobustGraph>()?;
-    module.add_class::<clusters::PyClustering>()?;
-    module.add_class::<clusters::PyEmbedding>()?;
-    module.add_class::<labels::PyPropagation>()?;
+    module.add_class::<config::PyConfig>()?;
+    module.add_class::<input::PyInput>()?;
+    module.add_class::<graph::PyFittedGraph>()?;
+    module.add_class::<clusters::PyFittedClusters>()?;
+    module.add_class::<embedding::PyFittedEmbedding>()?;
+    module.add_class::<labels::PyFittedLabels>()?;
     module.add_class::<model::PyModel>()?;
     module.add_class::<model::PyPlacement>()?;
-    module.add_function(wrap_pyfunction!(clusters::cluster_graph, module)?)?;
-    module.add_function(wrap_pyfunction!(clusters::embed_graph, module)?)?;
-    module.add_function(wrap_pyfunction!(labels::propagate_graph, module)?)?;
-    module.add_function(wrap_pyfunction!(datasets::dataset_names, module)?)?;
-    module.add_function(wrap_pyfunction!(datasets::dataset, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::available_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::presets, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::estimators, module)?)?;
+    module.add_function(wrap_pyfunction!(config::preset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(config::baseline_names, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::error_names, module)?)?;
+    module.add_function(wrap_pyfunction!(graph::fit_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(clusters::fit_clusters, module)?)?;
+    module.add_function(wrap_pyfunction!(embedding::fit_embedding, module)?)?;
+    module.add_function(wrap_pyfunction!(labels::fit_labels, module)?)?;
     module.add_function(wrap_pyfunction!(stages::quantiles, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::defaults, module)?)?;
     module.add_function(wrap_pyfunction!(stages::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(stages::scales_of_neighbors, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::baseline_graph, module)?)?;
     module.add_function(wrap_pyfunction!(stages::consensus, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::score, module)?)?;
-    module.add_function(wrap_pyfunction!(stages::generate, module)?)
+    module.add_function(wrap_pyfunction!(synthetic::score, module)?)?;
+    module.add_function(wrap_pyfunction!(synthetic::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::dataset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::dataset, module)?)
 }

@@ -1,15 +1,16 @@
 //! Models that place new points, as handles that can be saved and pickled.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use taugraph::model::{Model, Placement};
-use taugraph::points::Points;
 
-use crate::arrays::{Csr, csr_of, table, with_gaps};
-use crate::errors::{checked, parse};
+use crate::arrays::{Csr, csr_of, labels_of, table, with_gaps};
+use crate::errors::checked;
+use crate::input::PyInput;
 use crate::running::{RunArgs, aside, run};
+use crate::values::{from_python, to_python};
 
 /// A model.
 #[pyclass(frozen, name = "Model", module = "taugraph._core")]
@@ -43,14 +44,14 @@ impl PyModel {
         Ok((constructor, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// A copy with names of columns and classes, and with its origin as JSON; what is not given stays.
+    /// A copy with names of columns and classes, and with its origin; what is not given stays.
     #[pyo3(signature = (columns=None, classes=None, origin=None))]
     fn with_names(
         &self,
         py: Python<'_>,
         columns: Option<Vec<String>>,
         classes: Option<Vec<String>>,
-        origin: Option<&str>,
+        origin: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut model = self.model.clone();
         if let Some(columns) = columns {
@@ -60,7 +61,7 @@ impl PyModel {
             model = checked(py, model.with_class_names(classes))?;
         }
         if let Some(origin) = origin {
-            model = model.with_origin(parse(py, "the origin of a model", origin)?);
+            model = model.with_origin(from_python(origin)?);
         }
         Ok(Self::new(model))
     }
@@ -75,26 +76,20 @@ impl PyModel {
         self.model.class_names().map(<[String]>::to_vec)
     }
 
-    /// Where it comes from, as JSON.
-    fn origin(&self) -> Option<String> {
-        self.model.origin().map(ToString::to_string)
+    /// Where it comes from, in the words of the front end that saved it.
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.model.origin().map(|origin| to_python(py, origin)).transpose()
     }
 
     /// Places new points.
-    fn place(
-        &self,
-        py: Python<'_>,
-        points: PyReadonlyArray2<'_, f64>,
-        run_args: RunArgs,
-    ) -> PyResult<PyPlacement> {
-        let (values, n_columns) = (points.as_slice()?, points.shape()[1]);
+    fn place(&self, py: Python<'_>, points: &PyInput, run_args: RunArgs) -> PyResult<PyPlacement> {
         let model = &self.model;
-        let placement = run(py, &run_args, |run| {
-            let points = match model.preparation() {
-                Some(_) => model.prepare(values, n_columns)?.0,
-                None => Points::new(values.to_vec(), n_columns)?,
-            };
-            model.place(&points, run)
+        let placement = points.lend(py, |lent| {
+            run(py, &run_args, |run| {
+                let table = lent.table(run.memory_limit)?;
+                let (points, _) = model.prepare(table.values(), table.n_columns())?;
+                model.place(&points, run)
+            })
         })?;
         let (n_embedded, n_classes) = (model.n_embedded().unwrap_or(0), model.n_classes().unwrap_or(0));
         let row_of_node = model.row_of_node().to_vec();
@@ -131,8 +126,7 @@ impl PyPlacement {
         py: Python<'py>,
     ) -> Option<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
         let clusters = self.placement.clusters.as_ref()?;
-        let labels: Vec<i64> = clusters.labels.iter().map(|&label| i64::from(label)).collect();
-        Some((labels.into_pyarray(py), clusters.margins.clone().into_pyarray(py)))
+        Some((labels_of(py, &clusters.labels), clusters.margins.clone().into_pyarray(py)))
     }
 
     fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {

@@ -21,6 +21,12 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(FromPyObject)]
 pub struct RunArgs(u64, usize, Option<u64>, Option<Py<PyAny>>);
 
+impl RunArgs {
+    pub fn seed(&self) -> u64 {
+        self.0
+    }
+}
+
 /// What the worker says, and what it is told.
 #[derive(Default)]
 struct Watch {

@@ -43,7 +43,8 @@ pub enum Error {
     },
     /// Cosine distance of a row of zeros.
     #[error(
-        "row {row} is all zero: the cosine distance is not defined there; drop the row or use another metric"
+        "row {row} is all zero: the cosine distance, the usual one of sparse points, is not defined there; drop the row or \
+         use another metric"
     )]
     ZeroRow {
         /// The row.
@@ -352,6 +353,31 @@ impl From<Error> for std::io::Error {
     }
 }
 
+/// The name of each variant, for front ends with errors of their own. A variant that is not listed here does not compile.
+macro_rules! names {
+    ($($Variant:ident),+ $(,)?) => {
+        impl Error {
+            /// Every name.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($Variant)),+];
+
+            /// The name of the variant: `TooFewPoints`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Error::$Variant { .. } => stringify!($Variant),)+
+                }
+            }
+        }
+    };
+}
+
+names! {
+    Empty, Shape, NotFinite, NoVaryingColumn, ZeroRow, TooManyPoints, TooFewPoints, Parameter,
+    UnknownParameter, ParameterOfOther, Length, BadLabel, FewClasses, UnlabeledClass, NothingToLabel,
+    SolveNotConverged, BadDistance, NotSymmetric, BadWeight, BadStructure, NeedsAllPairs, TooDistant,
+    NeedsPoints, Diverged, EigenNotConverged, Numerical, TooManyClusters, FewerClustersThanComponents,
+    Disconnected, BadArray, BadEncoding, BadHeader, ModelVersion, Io, Memory, Scratch, Canceled,
+}
+
 /// Refuses `name = value` unless `holds`.
 pub(crate) fn require(
     holds: bool,
@@ -387,6 +413,13 @@ mod tests {
         assert_eq!(human_bytes(1536), "1.5 KiB");
         assert_eq!(human_bytes(3 << 40), "3.0 TiB");
         assert_eq!(human_bytes(u64::MAX), "16777216.0 TiB");
+    }
+
+    #[test]
+    fn errors_have_the_names_of_their_variants() {
+        assert_eq!(Error::Canceled.name(), "Canceled");
+        assert_eq!(Error::ZeroRow { row: 3 }.name(), "ZeroRow");
+        assert!(Error::NAMES.contains(&"ZeroRow"));
     }
 
     #[test]

@@ -84,7 +84,7 @@ mod vectorized;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use fit::{
-    FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation,
+    Baseline, FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation,
     RobustGraph, SpectralClustering, SpectralEmbedding, Table, Warning,
 };
 

@@ -46,6 +46,29 @@ impl Config {
         limit_pools(&mut graph.estimator, "graph.estimator", &mut limit);
         Ok((graph.check()?, shrunk))
     }
+
+    /// Neighbors of each point for a graph that is not of the presets: those that were asked for, or the usual number as far as
+    /// the points allow it.
+    pub(crate) fn neighbors_for(&self, usual: usize, n_known: usize) -> (usize, Vec<Shrunk>) {
+        let path = "graph.candidates.k";
+        match (self.graph.candidates, CandidatePairs::default()) {
+            (CandidatePairs::Neighbors { k, .. }, CandidatePairs::Neighbors { k: preset, .. })
+                if k != preset || self.given.contains(path) =>
+            {
+                (k, Vec::new())
+            }
+            _ => {
+                let used = usual.min(n_known.saturating_sub(1).max(1));
+                let shrunk = (used < usual).then(|| Shrunk { path: path.into(), usual, used });
+                (used, shrunk.into_iter().collect())
+            }
+        }
+    }
+
+    /// Parameters of the graph that were set, by their paths.
+    pub(crate) fn set_of_graph(&self) -> impl Iterator<Item = &str> {
+        self.given.iter().map(String::as_str).filter(|path| path.starts_with("graph."))
+    }
 }
 
 fn limit_pools(estimator: &mut Estimator, path: &str, limit: &mut impl FnMut(&str, &mut usize, usize)) {

@@ -157,9 +157,14 @@ impl FittedClusters {
 
     /// What places new rows, on its own.
     pub fn model(&self) -> Result<Model> {
+        self.add_to(self.graph.model()?)
+    }
+
+    /// A model of the graph with these clusters.
+    pub fn add_to(&self, model: Model) -> Result<Model> {
         match self.graph.robust() {
-            Some(part) => self.graph.model()?.with_clusters(&part.nodes, &self.clustering, &self.params),
-            None => self.graph.model(),
+            Some(part) => model.with_clusters(&part.nodes, &self.clustering, &self.params),
+            None => Ok(model),
         }
     }
 

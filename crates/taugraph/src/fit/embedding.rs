@@ -104,7 +104,12 @@ impl FittedEmbedding {
 
     /// What places new rows, on its own.
     pub fn model(&self) -> Result<Model> {
-        let (model, params) = (self.graph.model()?, &self.params);
+        self.add_to(self.graph.model()?)
+    }
+
+    /// A model of the graph with this embedding.
+    pub fn add_to(&self, model: Model) -> Result<Model> {
+        let params = &self.params;
         match self.graph.robust() {
             Some(part) => {
                 model.with_embedding(&part.nodes, &self.embedding, params.laplacian, params.row_normalization)

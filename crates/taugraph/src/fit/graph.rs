@@ -11,7 +11,9 @@ use crate::graph::SparseGraph;
 use crate::model::Model;
 use crate::neighbors::Space;
 use crate::params::{CheckedGraphParams, OwnEstimator};
-use crate::points::{ColumnModel, Duplicates, Preparation, PreparationRule, prepare, prepare_sparse};
+use crate::points::{
+    ColumnModel, Duplicates, Points, Preparation, PreparationRule, Standardize, prepare, prepare_sparse,
+};
 use crate::progress::Run;
 use crate::quantile::{Estimator, StopReason};
 use crate::robust::{NodeGraph, RowSize, robust_graph_for};
@@ -28,7 +30,16 @@ pub struct FittedGraph {
 #[derive(Debug, Clone)]
 enum GraphSource {
     Robust(Box<RobustPart>),
-    Given(SparseGraph),
+    Given(Box<GivenGraph>),
+}
+
+/// A graph that is not of the presets: somebody else's, or a baseline's over the distinct points.
+#[derive(Debug, Clone)]
+pub(super) struct GivenGraph {
+    pub graph: SparseGraph,
+    pub duplicates: Duplicates,
+    pub preparation: Option<PreparationReport>,
+    pub shrunk: Vec<Shrunk>,
 }
 
 /// A graph that was made from points, distances or neighbors: everything behind it, by node.
@@ -89,25 +100,13 @@ pub(super) fn fit_graph(
 ) -> Result<FittedGraph> {
     config.check()?;
     let row_size = input.row_size(config);
-    let mut part = (None, None);
-    let space = match input {
-        Input::Graph(graph) => {
-            return Ok(FittedGraph { config: config.clone(), source: GraphSource::Given(graph), row_size });
+    let (space, preparation, rule) = match prepared(input, config, run)? {
+        Prepared::Graph(graph) => {
+            let duplicates = Duplicates::none(graph.n_nodes());
+            let given = GivenGraph { graph, duplicates, preparation: None, shrunk: Vec::new() };
+            return Ok(FittedGraph::given(given, config, row_size));
         }
-        Input::Distances(matrix) => Space::Distances(matrix),
-        Input::Neighbors(graph) => Space::Neighbors(graph),
-        Input::Sparse(points) => {
-            let points = prepare_sparse(points, &config.preparation_for(true))?;
-            Space::from_sparse(points, config.metric_for(true))?
-        }
-        Input::Points(table) => {
-            let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
-            let names = names_of(&table);
-            // Raw values are given back as soon as they are not needed any more.
-            drop(table);
-            part = (Some(PreparationReport::new(&found, names)), Some(found.rule()));
-            Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
-        }
+        Prepared::Space(space, preparation, rule) => (space, preparation, rule),
     };
     // A neighbor graph knows no more of a point than its neighbors.
     let known_neighbors = match &space {
@@ -123,9 +122,36 @@ pub(super) fn fit_graph(
         Ok((params, shrunk))
     };
     let (nodes, params, shrunk) = robust_graph_for(&space, &params_for, run)?;
-    let (preparation, rule) = part;
     let part = RobustPart { nodes, params, preparation, shrunk, space: Some(space), rule };
     Ok(FittedGraph { config: config.clone(), source: GraphSource::Robust(Box::new(part)), row_size })
+}
+
+/// An input after its preparation: a graph that is there already, or a space and what was done to a table to get it.
+pub(super) enum Prepared {
+    Graph(SparseGraph),
+    Space(Space, Option<PreparationReport>, Option<PreparationRule>),
+}
+
+pub(super) fn prepared(input: Input<'_>, config: &Config, run: &Run<'_>) -> Result<Prepared> {
+    let space = match input {
+        Input::Graph(graph) => return Ok(Prepared::Graph(graph)),
+        Input::Distances(matrix) => Space::Distances(matrix),
+        Input::Neighbors(graph) => Space::Neighbors(graph),
+        Input::Sparse(points) => {
+            let points = prepare_sparse(points, &config.preparation_for(true))?;
+            Space::from_sparse(points, config.metric_for(true))?
+        }
+        Input::Points(table) => {
+            let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
+            let names = names_of(&table);
+            // Raw values are given back as soon as they are not needed any more.
+            drop(table);
+            let (report, rule) = (PreparationReport::new(&found, names), found.rule());
+            let space = Space::from_points_with(found.points, config.metric_for(false), run.scratch)?;
+            return Ok(Prepared::Space(space, Some(report), Some(rule)));
+        }
+    };
+    Ok(Prepared::Space(space, None, None))
 }
 
 fn names_of(table: &Table<'_>) -> Vec<String> {
@@ -136,6 +162,10 @@ fn names_of(table: &Table<'_>) -> Vec<String> {
 }
 
 impl FittedGraph {
+    pub(super) fn given(given: GivenGraph, config: &Config, row_size: Option<RowSize>) -> Self {
+        FittedGraph { config: config.clone(), source: GraphSource::Given(Box::new(given)), row_size }
+    }
+
     /// The configuration that was asked for.
     pub fn config(&self) -> &Config {
         &self.config
@@ -145,7 +175,7 @@ impl FittedGraph {
     pub fn n_rows(&self) -> usize {
         match &self.source {
             GraphSource::Robust(part) => part.nodes.duplicates.n_rows(),
-            GraphSource::Given(graph) => graph.n_nodes(),
+            GraphSource::Given(given) => given.duplicates.n_rows(),
         }
     }
 
@@ -153,7 +183,7 @@ impl FittedGraph {
     pub fn graph(&self) -> Cow<'_, SparseGraph> {
         match &self.source {
             GraphSource::Robust(part) => Cow::Owned(part.nodes.graph_of_rows()),
-            GraphSource::Given(graph) => Cow::Borrowed(graph),
+            GraphSource::Given(given) => given.graph_of_rows(),
         }
     }
 
@@ -174,9 +204,12 @@ impl FittedGraph {
 
     /// What a user should know.
     pub fn warnings(&self) -> Vec<Warning> {
-        let Some(part) = self.robust() else { return Vec::new() };
         let mut warnings = Vec::new();
-        if let Some(done) = &part.preparation {
+        let (preparation, shrunk) = match &self.source {
+            GraphSource::Robust(part) => (&part.preparation, &part.shrunk),
+            GraphSource::Given(given) => (&given.preparation, &given.shrunk),
+        };
+        if let Some(done) = preparation {
             if !done.constant.is_empty() {
                 warnings.push(Warning::ConstantColumns(done.constant.clone()));
             }
@@ -189,10 +222,10 @@ impl FittedGraph {
                 warnings.push(Warning::FilledCells { n_cells: done.n_imputed, columns });
             }
         }
-        if !part.shrunk.is_empty() {
-            let n_known = part.shrunk[0].used + 1;
-            warnings.push(Warning::FewPoints { n_known, shrunk: part.shrunk.clone() });
+        if !shrunk.is_empty() {
+            warnings.push(Warning::FewPoints { n_known: shrunk[0].used + 1, shrunk: shrunk.clone() });
         }
+        let Some(part) = self.robust() else { return warnings };
         let nodes = &part.nodes;
         if nodes.stochastic.has_flat_decay() {
             let is_trained =
@@ -225,6 +258,18 @@ impl FittedGraph {
         }
     }
 
+    /// The same of sparse points, which have to be given once more as a raw table: models have tables.
+    pub fn model_of_table(&self, table: &Table<'_>) -> Result<Model> {
+        let part = self.robust().filter(|part| matches!(part.space, Some(Space::Sparse(_))));
+        let (Some(part), Some(metric)) = (part, part.and_then(RobustPart::metric)) else {
+            return Err(Error::NeedsPoints { stage: "a model of sparse points" });
+        };
+        let preparation = scaled_as_sparse(table, self.config.preparation_for(true).standardize)?;
+        let rule = preparation.rule();
+        Model::new(&Space::from_points(preparation.points, metric)?, &part.nodes, &part.params)?
+            .with_rule(rule)
+    }
+
     /// Gives back the memory of the points: no new ones can be placed any more.
     pub fn forget_points(&mut self) {
         if let GraphSource::Robust(part) = &mut self.source {
@@ -236,23 +281,20 @@ impl FittedGraph {
     pub fn node_graph(&self) -> &SparseGraph {
         match &self.source {
             GraphSource::Robust(part) => &part.nodes.graph,
-            GraphSource::Given(graph) => graph,
+            GraphSource::Given(given) => &given.graph,
         }
     }
 
     /// What was found for the nodes, for every row.
     pub fn per_row<T: Clone>(&self, per_node: &[T]) -> Vec<T> {
-        match &self.source {
-            GraphSource::Robust(part) => part.nodes.duplicates.restore(per_node),
-            GraphSource::Given(_) => per_node.to_vec(),
-        }
+        self.duplicates().restore(per_node)
     }
 
     /// Which rows are the same node.
-    pub fn duplicates(&self) -> Cow<'_, Duplicates> {
+    pub fn duplicates(&self) -> &Duplicates {
         match &self.source {
-            GraphSource::Robust(part) => Cow::Borrowed(&part.nodes.duplicates),
-            GraphSource::Given(graph) => Cow::Owned(Duplicates::none(graph.n_nodes())),
+            GraphSource::Robust(part) => &part.nodes.duplicates,
+            GraphSource::Given(given) => &given.duplicates,
         }
     }
 
@@ -272,13 +314,51 @@ impl FittedGraph {
     /// A given graph with its components joined by weak links.
     pub(super) fn linked(self) -> Self {
         match self.source {
-            GraphSource::Given(graph) => {
-                let source = GraphSource::Given(crate::links::link_by_degree(&graph).0);
-                Self { source, ..self }
+            GraphSource::Given(given) => {
+                let graph = crate::links::link_by_degree(&given.graph).0;
+                Self { source: GraphSource::Given(Box::new(GivenGraph { graph, ..*given })), ..self }
             }
             GraphSource::Robust(_) => self,
         }
     }
+}
+
+impl GivenGraph {
+    /// The graph over all rows: a copy hangs on the first row equal to it, as in the graphs of the presets.
+    fn graph_of_rows(&self) -> Cow<'_, SparseGraph> {
+        let Self { graph, duplicates, .. } = self;
+        if duplicates.n_copies() == 0 {
+            return Cow::Borrowed(graph);
+        }
+        let first_row = |&node: &u32| duplicates.row_of_node()[node as usize];
+        let rows = duplicates.node_of_row().iter().map(first_row).zip(0..);
+        let copies: Vec<(u32, u32, f64)> =
+            rows.filter(|(first, row)| first != row).map(|(first, row)| (first, row, 1.0)).collect();
+        Cow::Owned(graph.renamed(duplicates.row_of_node(), duplicates.n_rows()).with_edges(&copies))
+    }
+}
+
+/// A table prepared as sparse points are: every column stays, divided by its largest magnitude if that was asked for.
+fn scaled_as_sparse(table: &Table<'_>, standardize: Standardize) -> Result<Preparation> {
+    let (values, n_columns) = (table.values(), table.n_columns());
+    let mut scales = vec![1.0f64; n_columns];
+    if standardize == Standardize::MaxAbs {
+        let mut largest = vec![0.0f64; n_columns];
+        for row in values.chunks_exact(n_columns) {
+            largest.iter_mut().zip(row).for_each(|(largest, cell)| *largest = largest.max(cell.abs()));
+        }
+        scales
+            .iter_mut()
+            .zip(largest)
+            .filter(|pair| pair.1 > 0.0)
+            .for_each(|(scale, largest)| *scale = largest);
+    }
+    let model =
+        |(column, &scale): (usize, &f64)| ColumnModel { column, fill: 0.0, center: 0.0, scale, n_missing: 0 };
+    let columns = scales.iter().enumerate().map(model).collect();
+    let scaled = values.iter().zip(scales.iter().cycle()).map(|(cell, scale)| cell / scale).collect();
+    let points = Points::new(scaled, n_columns)?;
+    Ok(Preparation { points, columns, constant_columns: Vec::new(), empty_columns: Vec::new(), pca: None })
 }
 
 impl RobustPart {

@@ -93,10 +93,9 @@ impl LabelPropagation {
         let (nodes, n_conflicts, propagation, rows);
         {
             let duplicates = graph.duplicates();
-            (nodes, n_conflicts) =
-                LabeledNodes::of_rows(given.of_rows(), given.classes().len(), &duplicates)?;
+            (nodes, n_conflicts) = LabeledNodes::of_rows(given.of_rows(), given.classes().len(), duplicates)?;
             propagation = propagate(graph.node_graph(), &nodes, params, run)?;
-            rows = propagation.of_rows(given.of_rows(), &duplicates, params.clamping);
+            rows = propagation.of_rows(given.of_rows(), duplicates, params.clamping);
         }
         Ok(FittedLabels { graph, classes: given.classes.clone(), propagation, rows, n_conflicts })
     }
@@ -166,7 +165,12 @@ impl FittedLabels {
 
     /// What places new rows, on its own.
     pub fn model(&self) -> Result<Model> {
-        self.graph.model()?.with_classes(&self.propagation)
+        self.add_to(self.graph.model()?)
+    }
+
+    /// A model of the graph with these labels.
+    pub fn add_to(&self, model: Model) -> Result<Model> {
+        model.with_classes(&self.propagation)
     }
 
     /// Writes the model; [`Model::load`] reads it.

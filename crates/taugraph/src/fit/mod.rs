@@ -1,5 +1,6 @@
 //! One door: any input and a configuration in, results for every row out.
 
+mod baseline;
 mod builder;
 mod clustering;
 mod embedding;
@@ -10,6 +11,7 @@ mod placed;
 mod robust_graph;
 mod warning;
 
+pub use baseline::Baseline;
 pub use clustering::{FittedClusters, SpectralClustering};
 pub use embedding::{FittedEmbedding, SpectralEmbedding};
 pub use graph::{FittedGraph, PreparationReport, RobustPart};

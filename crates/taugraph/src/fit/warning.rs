@@ -57,6 +57,24 @@ pub enum Warning {
     UnconfirmedEigenpairs,
 }
 
+impl Warning {
+    /// Its kind by name, for front ends with warnings of their own.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Warning::FewPoints { .. } => "few-points",
+            Warning::ConstantColumns(_) => "constant-columns",
+            Warning::EmptyColumns(_) => "empty-columns",
+            Warning::FilledCells { .. } => "filled-cells",
+            Warning::FlatDecay { .. } => "flat-decay",
+            Warning::UnfinishedTraining { .. } => "unfinished-training",
+            Warning::Linked { .. } => "linked",
+            Warning::Disconnected { .. } => "disconnected",
+            Warning::LinkedForClusters { .. } => "linked-for-clusters",
+            Warning::UnconfirmedEigenpairs => "unconfirmed-eigenpairs",
+        }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
