@@ -40,7 +40,7 @@ test-python: wheel
 	test -x $(WHEEL_VENV)/bin/python || $(MAKE) environments
 	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl
 	$(WHEEL_VENV)/bin/python $(PIP) --force-reinstall --no-deps target/wheels/taugraph-*.whl
-	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins)
+	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins && cargo build --package taugraph --example fit)
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 
 ## The report in a real Chromium, which is installed where the machine allows it.

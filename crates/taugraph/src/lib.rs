@@ -84,8 +84,8 @@ mod vectorized;
 pub use config::Config;
 pub use error::{Error, Result};
 pub use fit::{
-    Baseline, FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input, LabelPropagation,
-    RobustGraph, SpectralClustering, SpectralEmbedding, Table, Warning,
+    Baseline, FittedClusters, FittedEmbedding, FittedGraph, FittedLabels, GivenLabels, Input,
+    LabelPropagation, RobustGraph, SpectralClustering, SpectralEmbedding, Table, Warning,
 };
 
 /// The README's examples, compiled and run.
