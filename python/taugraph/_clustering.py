@@ -14,9 +14,10 @@ from ._base import has_points
 from ._config import whole, whole_or_none
 from ._graph import RobustGraph
 from ._on_graph import OnGraph
+from ._report import Reported
 
 
-class SpectralClustering(ClusterMixin, OnGraph):
+class SpectralClustering(ClusterMixin, Reported, OnGraph):
     """Clusters of a robust graph.
 
     Parameters

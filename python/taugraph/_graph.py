@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from . import _core
-from ._base import GraphEstimator
+from ._report import Reported
 from ._config import config, estimator, neighbors, whole_or_none
 from ._input import as_csr
 
 
-class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
+class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
     """Points to a sparse graph that withstands noise and uneven density.
 
     Parameters

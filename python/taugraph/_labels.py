@@ -17,9 +17,10 @@ from ._config import changed, in_order
 from ._graph import RobustGraph
 from ._input import decoded_labels, encoded_labels
 from ._on_graph import OnGraph
+from ._report import Reported
 
 
-class LabelPropagation(ClassifierMixin, OnGraph):
+class LabelPropagation(ClassifierMixin, Reported, OnGraph):
     """Labels spread from as little as one labeled row of each class.
 
     Rows without a label have -1, ``None`` or NaN in ``y``. Where no label reaches, there is none: ``transduction_`` has -1

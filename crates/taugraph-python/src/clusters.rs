@@ -39,6 +39,12 @@ pub struct PyFittedClusters {
     clusters: FittedClusters,
 }
 
+impl PyFittedClusters {
+    pub fn clusters(&self) -> &FittedClusters {
+        &self.clusters
+    }
+}
+
 #[pymethods]
 impl PyFittedClusters {
     /// Cluster of each row.

@@ -94,6 +94,10 @@ pub struct PyFittedGraph {
 }
 
 impl PyFittedGraph {
+    pub fn fitted(&self) -> &FittedGraph {
+        &self.graph
+    }
+
     /// What is behind a graph that was not given as one.
     fn robust(&self, py: Python<'_>) -> PyResult<&RobustPart> {
         let needs_points = || exception(py, &Error::NeedsPoints { stage: "a look behind the graph" });

@@ -36,7 +36,7 @@ pub fn fit_labels(
             Start::Graph(graph) => estimator.fit_graph(*graph, &given, run),
         })
     })?;
-    Ok(PyFittedLabels { labels })
+    Ok(PyFittedLabels { labels, given })
 }
 
 /// A class as the library has it.
@@ -51,6 +51,18 @@ fn class_of(&label: &i64) -> PyResult<Option<u32>> {
 #[pyclass(frozen, name = "FittedLabels", module = "taugraph._core")]
 pub struct PyFittedLabels {
     labels: FittedLabels,
+    given: GivenLabels,
+}
+
+impl PyFittedLabels {
+    pub fn found(&self) -> &FittedLabels {
+        &self.labels
+    }
+
+    /// The labels that it started from.
+    pub fn given(&self) -> &GivenLabels {
+        &self.given
+    }
 }
 
 #[pymethods]

@@ -14,6 +14,7 @@ mod graph;
 mod input;
 mod labels;
 mod model;
+mod report;
 mod running;
 mod stages;
 mod synthetic;
@@ -40,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clusters::fit_clusters, module)?)?;
     module.add_function(wrap_pyfunction!(embedding::fit_embedding, module)?)?;
     module.add_function(wrap_pyfunction!(labels::fit_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(stages::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(stages::neighbors, module)?)?;
     module.add_function(wrap_pyfunction!(stages::scales_of_neighbors, module)?)?;
