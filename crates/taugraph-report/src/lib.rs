@@ -1,53 +1,52 @@
-//! A run as people look at it: one HTML page that needs nothing else, and the same as figures.
+//! A fit as people look at it: one HTML page that needs nothing else, and the same as figures.
 //!
-//! [`Report`] is plain data; whoever made a graph fills it in. [`write_page`] and [`write_figures`] show it.
+//! A [`Subject`] says what was fitted, [`Report::new`] computes what is shown of it, [`write_page`] and [`write_figures`] write it.
+//! The page is a frame (a map of the points and the edges between them) with panels below it. Each panel is a folder in
+//! `panels`: what it computes, its data, its figures and the script that draws it on the page.
+//!
+//! ```
+//! use taugraph::{SpectralClustering, progress::Run};
+//! use taugraph_report::{Found, Report, Sample, Subject, html};
+//!
+//! let data = taugraph::generators::moons(100, 0.05, 1)?;
+//! let clusters = SpectralClustering::new().n_clusters(2).fit(&data)?;
+//! let names = ["x".to_string(), "y".to_string()];
+//! let subject = Subject {
+//!     name: "moons",
+//!     found: Found::Clusters(&clusters),
+//!     sample: Sample::new(100, Some((data.points.values(), &names)), 0),
+//!     ids: None,
+//!     known_labels: None,
+//!     command: String::new(),
+//!     summary: String::new(),
+//!     warnings: clusters.warnings().iter().map(ToString::to_string).collect(),
+//!     stages: Vec::new(),
+//!     settings: clusters.graph().config().to_json(),
+//!     peak_memory: None,
+//! };
+//! let page = html(&Report::new(&subject, &Run::new(0))?);
+//! assert!(page.contains("moons: 2 clusters"));
+//! # Ok::<(), taugraph::Error>(())
+//! ```
 
 mod base64;
 mod document;
 mod figures;
-mod model;
+mod frame;
+mod header;
 mod page;
+mod panels;
+mod report;
+mod sample;
+mod scores;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod words;
 
 pub use document::{Document, Part, write_document};
 pub use figures::write_figures;
-pub use model::{
-    Category, Compared, DecayStep, Edge, Eigenvalues, Group, GroupColumn, Layout, NumberColumn, NumberRole,
-    Report, ShownEdges, ShownPoints,
-};
 pub use page::{html, write_page};
-/// STUB
-#[allow(missing_docs)]
-mod stub {
-    use taugraph::*;
-    pub struct Sample;
-    impl Sample {
-        pub fn new(_: usize, _: Option<(&[f64], &[String])>, _: u64) -> Self {
-            Self
-        }
-    }
-    pub enum Found<'a> {
-        Graph(&'a FittedGraph),
-        Clusters(&'a FittedClusters),
-        Labels(&'a FittedLabels, &'a GivenLabels),
-    }
-    pub struct Subject<'a> {
-        pub name: &'a str,
-        pub found: Found<'a>,
-        pub sample: Sample,
-        pub ids: Option<&'a [String]>,
-        pub known_labels: Option<&'a [String]>,
-        pub command: String,
-        pub summary: String,
-        pub warnings: Vec<String>,
-        pub stages: Vec<(String, f64, Option<u64>)>,
-        pub settings: serde_json::Value,
-        pub peak_memory: Option<u64>,
-    }
-    impl crate::Report {
-        pub fn new(_: &Subject<'_>, _: &taugraph::progress::Run<'_>) -> taugraph::Result<Self> {
-            Ok(Self::default())
-        }
-    }
-}
-#[allow(missing_docs)]
-pub use stub::*;
+pub use report::Report;
+pub use sample::Sample;
+pub use subject::{Found, Subject};

@@ -48,7 +48,7 @@ function legend() {
   box.replaceChildren(make("p", {}, text(chosen.name)), ...entries);
 }
 function sayTau() {
-  const at = data.decay[state.tau];
+  const at = data.steps[state.tau];
   const says = at ? `τ = ${at.tau}: ${counted(at.edges, "edge")}, ${counted(at.components, "component")}, the largest of ${grouped(at.largest)}` : "";
   byId("tau-says").textContent = says;
   byId("tau").setAttribute("aria-valuetext", says || "no quantiles");
@@ -69,8 +69,8 @@ byId("show-edges").addEventListener("change", (event) => {
   state.showEdges = event.target.checked;
   redraw();
 });
-byId("tau").max = String(Math.max(data.decay.length - 1, 0));
-byId("tau-row").hidden = data.decay.length === 0;
+byId("tau").max = String(Math.max(data.steps.length - 1, 0));
+byId("tau-row").hidden = data.steps.length === 0;
 byId("tau").addEventListener("input", (event) => {
   state.tau = Number(event.target.value);
   sayTau();

@@ -115,7 +115,7 @@ function step([dx, dy]) {
   if (best < 0) return;
   lookAt(best, true);
   const grouping = categories[0];
-  const group = grouping ? `, ${grouping.name} ${grouping.of[best] === NONE ? "none" : grouping.classes[grouping.of[best]]}` : "";
+  const group = grouping ? `, ${grouping.name} ${classOf(grouping, best)}` : "";
   byId("spoken").textContent = `${nameOf(best)}${group}, ${counted(neighborsOf(best).length, "neighbor")}`;
 }
 const setMode = (mode) => {

@@ -9,12 +9,13 @@ const neighborsOf = (i) =>
 const nameOf = (i) => (data.points.ids ? `${data.points.ids[i]}` : `row ${grouped(rowNumbers[i])}`);
 const pointButton = (i) => make("button", { type: "button", class: "link", onclick: () => lookAt(i, true) }, text(nameOf(i)));
 
+/** What panels have to say of a point: functions from its number to elements. */
+const aboutPoint = [];
+
 function describe(i) {
   const detail = byId("detail");
   const rows = [];
-  for (const category of categories) {
-    rows.push([category.name, category.of[i] === NONE ? "none" : category.classes[category.of[i]]]);
-  }
+  for (const category of categories) rows.push([category.name, classOf(category, i)]);
   for (const column of numbers) rows.push([column.name, short(column.values[i])]);
   const near = neighborsOf(i);
   const parts = [
@@ -23,25 +24,10 @@ function describe(i) {
     nodeOf[i] === i ? null : make("p", {}, "Equal to ", pointButton(nodeOf[i]), ", and one node with it."),
     make("h3", {}, counted(near.length, "neighbor"), data.points.isSample ? " in the sample" : ""),
     make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${p.toFixed(2)})`])),
+    ...aboutPoint.flatMap((says) => says(i)),
   ];
-  const grouping = categories[0];
-  const group = grouping && grouping.of[i] !== NONE ? data.groups.find((known) => known.index === grouping.of[i]) : null;
-  if (group) {
-    parts.push(make("h3", {}, text(`${grouping.name} ${group.name}`)));
-    parts.push(make("p", {}, groupSays(group)));
-  }
   detail.replaceChildren(...parts.filter((part) => part !== null));
 }
-const groupSays = (group) => {
-  const says = [`${grouped(group.size)} rows`];
-  if (group.stability !== null) says.push(`mean stability ${short(group.stability)}`);
-  if (group.margin !== null) says.push(`mean margin ${short(group.margin)}`);
-  if (group.label) says.push(`mostly ${group.label.name} (${Math.round(100 * group.label.share)} %)`);
-  for (const column of group.columns) {
-    says.push(`${column.name} ${short(column.mean)} (${data.points.isSample ? "the sample" : "all rows"}: ${short(column.all)})`);
-  }
-  return text(says.join("; "));
-};
 
 function lookAt(i, bringIntoView) {
   state.active = i;

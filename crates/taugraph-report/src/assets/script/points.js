@@ -44,3 +44,5 @@ const coloring = () => colorings[state.coloring];
 const positions = () => layouts[state.layout].xy;
 /** Whether an edge is there at the chosen quantile; edges of a given graph always are. */
 const isPresent = (edge) => data.edges.taus.length === 0 || edges.levels[edge] > state.tau;
+/** The class of a point by its name. */
+const classOf = (category, i) => (category.of[i] === NONE ? "none" : category.classes[category.of[i]]);

@@ -1,9 +1,13 @@
-// What is left to be said, and the first drawing.
+// What is left to be said, the panels, and the first drawing.
 
 byId("facts").append(...data.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, text(value)))));
 byId("warnings").append(...data.warnings.map((warning) => make("li", {}, text(warning))));
-byId("stages").append(...table(["stage", "seconds", "MB, most so far"], data.stages.map(([name, seconds, bytes]) => [name, seconds.toFixed(2), bytes === null ? "–" : grouped(Math.round(bytes / 1e6))]), isAfterFirst).children);
-byId("settings").textContent = JSON.stringify(data.settings, null, 2);
+for (const [name, draw] of Object.entries(panels)) {
+  if (!(name in data.panels)) continue;
+  const element = draw(data.panels[name]);
+  element.id = `panel-${name}`;
+  byId(element.className === "panel" ? "panels" : "run-parts").append(element);
+}
 byId("map-section").hidden = n === 0 || layouts.length === 0;
 if (layouts.length > 0) {
   makeGrid();

@@ -1,0 +1,78 @@
+//! Eigenvalues of the Laplacian, and what they say about the number of clusters.
+
+use serde_json::{Value, json};
+use taugraph::Result;
+use taugraph::cluster::spectral_clustering;
+use taugraph::progress::Run;
+use taugraph_figures::{Curve, Curves};
+
+use super::{Figure, Panel, PanelKind};
+use crate::frame::Frame;
+use crate::subject::Subject;
+
+pub const PANEL: PanelKind = PanelKind::of::<Eigenvalues>("eigenvalues", include_str!("panel.js"));
+
+/// Up to this many nodes eigenvalues beyond a given number of clusters are looked at.
+const MAX_NODES: usize = 50_000;
+/// Clusters up to which eigenvalues are shown.
+const CLUSTERS: usize = 15;
+
+struct Eigenvalues {
+    /// The smallest ones, ascending.
+    values: Vec<f64>,
+    /// Gap after each, as the choice of the number sees it.
+    gaps: Vec<f64>,
+    /// Clusters that were made.
+    n_clusters: usize,
+    /// Clusters that the gaps suggest, if more eigenvalues were looked at than clusters made.
+    suggested: Option<usize>,
+}
+
+impl Panel for Eigenvalues {
+    /// Those of the clustering, or, where the number was given, as many as would have been looked at.
+    fn new(subject: &Subject<'_>, _: &Frame, run: &Run<'_>) -> Result<Option<Self>> {
+        let Some(clusters) = subject.clusters() else { return Ok(None) };
+        let (graph, n_clusters) = (clusters.graph().node_graph(), clusters.n_clusters());
+        let params = &clusters.graph().config().cluster;
+        let most = CLUSTERS.max(n_clusters + 1);
+        // A number that is sought is found from more eigenvalues than clusters; the graph may have been fitted without asking for any.
+        let n_known = clusters.eigengap().eigenvalues().len();
+        let is_given = params.n_clusters.is_some() || (n_known <= n_clusters && n_known < graph.n_nodes());
+        let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MAX_NODES {
+            let mut looked_at = *params;
+            (looked_at.n_clusters, looked_at.max_clusters) = (None, most);
+            (spectral_clustering(graph, &looked_at, run)?.eigengap, true)
+        } else {
+            (clusters.eigengap().clone(), !is_given)
+        };
+        Ok(Some(Self {
+            values: gap.eigenvalues().to_vec(),
+            gaps: gap.gaps().to_vec(),
+            n_clusters,
+            suggested: is_looked_at.then(|| gap.suggestion()),
+        }))
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "values": self.values,
+            "gaps": self.gaps,
+            "clusters": self.n_clusters,
+            "suggested": self.suggested,
+        })
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let most = self.values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let points = self.values.iter().enumerate().map(|(place, &value)| ((place + 1) as f64, value / most));
+        let drawn = Curves {
+            title: format!("eigenvalues as shares of {most:.3}; {} clusters", self.n_clusters),
+            x_label: "number of the eigenvalue".into(),
+            y_label: "share".into(),
+            curves: vec![Curve { name: "eigenvalue".into(), points: points.collect() }],
+            y_range: (0.0, 1.0),
+            marks: true,
+        };
+        vec![Figure::new("eigenvalues", drawn)]
+    }
+}
