@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         peak_memory: None,
     };
     let report = Report::new(&subject, &Run::new(SEED))?;
-    write_page(&report, &Output::new(folder.join("report.html")))?;
+    write_page(&report, &Output::new(&folder.join("report.html")))?;
     let files = write_figures(&report, &figures)?;
     println!("{} and {} figures", folder.join("report.html").display(), files.len());
     Ok(())
