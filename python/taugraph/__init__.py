@@ -18,6 +18,7 @@ from ._embedding import SpectralEmbedding
 from ._generators import make_blobs, make_circles, make_moons, make_pinwheel, make_spirals
 from ._graph import RobustGraph
 from ._labels import LabelPropagation
+from ._saved import SavedModel, load
 from ._stages import (
     Quantiles,
     StochasticGraph,
@@ -36,6 +37,7 @@ __all__ = [
     "LabelPropagation",
     "Quantiles",
     "RobustGraph",
+    "SavedModel",
     "SpectralClustering",
     "SpectralEmbedding",
     "StochasticGraph",
@@ -43,6 +45,7 @@ __all__ = [
     "convert",
     "exceptions",
     "knn_graph",
+    "load",
     "local_scales",
     "make_blobs",
     "make_circles",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
@@ -15,7 +16,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from . import _core
 from ._input import as_graph, as_points, csr_parts, neighbors_of, symmetric_distances
 from ._run import RunArgs, running
+from ._saved import save
 from .exceptions import DataWarning, MemoryError, NeedsPointsError, TaugraphError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _KINDS = {"unfinished-training": ConvergenceWarning, "unconfirmed-eigenpairs": ConvergenceWarning}
 
@@ -86,12 +91,29 @@ class GraphEstimator(Estimator):
         for kind, text in fitted.warnings():
             warnings.warn(text, _KINDS.get(kind, DataWarning), stacklevel=3)
 
+    def save(self, path: str | os.PathLike[str]) -> Self:
+        """Write what places new points to a file, which :func:`taugraph.load` and the command line's ``predict`` read.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, ``model.safetensors`` for example.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        with self._run(seed=0) as run:
+            save(self._placing.model(run), path, self, self._config())
+        return self
+
     def _placed(self, X: Any) -> _core.Placement:
         """New points in the graph."""
         check_is_fitted(self)
-        given = self._input(X, reset=False)
         with self._run(seed=0) as run:
-            return self._placing.model(run).place(given, run)
+            model = self._placing.model(run)
+            return model.place(self._input(X, reset=False), run)
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()

@@ -26,7 +26,7 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
     n_neighbors : int, optional
         Neighbors of each point that may become edges; the preset's by default, fewer where there are fewer points.
     metric : {"auto", "euclidean", "manhattan", "cosine", "precomputed"}, default="auto"
-        Distance; ``auto`` is ``euclidean``, and ``cosine`` for sparse matrices. With ``precomputed``, ``X`` is a matrix of
+        Distance; ``auto`` is ``euclidean``, and ``cosine`` for sparse matrices without rows of zeros. With ``precomputed``, ``X`` is a matrix of
         distances, or a sparse one of distances to as many neighbors in every row.
     standardize : {"auto", "zscore", "minmax", "robust", "max-abs", "none"}, default="auto"
         Scaling of the columns; ``auto`` is ``zscore``, and ``none`` for sparse matrices.

@@ -31,3 +31,8 @@ def program() -> str:
     if not found:
         pytest.fail("set TAUGRAPH_PROGRAM to the program: make test does")
     return found
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # What there is to say about small and separate groups is tested in test_warnings.py.
+    config.addinivalue_line("filterwarnings", "ignore::taugraph.exceptions.DataWarning")

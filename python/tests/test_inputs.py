@@ -89,8 +89,14 @@ def test_sparse_points(index, kind):
     assert (taugraph.RobustGraph().fit(matrix).graph_ != a.graph_).nnz == 0
     labels = taugraph.SpectralClustering(3).fit(matrix)
     assert (labels.predict(matrix) == labels.labels_).all()
-    with pytest.raises(taugraph.exceptions.ZeroRowError, match="sparse"):
-        taugraph.RobustGraph().fit(sp.vstack([sp.csr_matrix(dense), sp.csr_matrix((1, 30))]))
+    # A row of zeros has no cosine.
+    with_zeros = sp.vstack([sp.csr_matrix(dense), sp.csr_matrix((1, 30))])
+    with pytest.raises(taugraph.exceptions.ZeroRowError):
+        taugraph.RobustGraph(metric="cosine").fit(with_zeros)
+    with pytest.warns(taugraph.exceptions.DataWarning, match="1 rows are all zero"):
+        left_open = taugraph.RobustGraph().fit(with_zeros)
+    assert left_open.diagnostics_["metric"] == "euclidean"
+    assert (left_open.graph_ != taugraph.RobustGraph(metric="euclidean").fit(with_zeros).graph_).nnz == 0
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

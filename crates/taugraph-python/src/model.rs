@@ -66,6 +66,16 @@ impl PyModel {
         Ok(Self::new(model))
     }
 
+    /// Columns of the raw points.
+    fn n_columns(&self) -> usize {
+        self.model.n_raw_columns()
+    }
+
+    /// Rows that it was made from.
+    fn n_rows(&self) -> usize {
+        self.model.n_rows()
+    }
+
     /// Names of the columns of the table that it was made from.
     fn columns(&self) -> Option<Vec<String>> {
         self.model.columns().map(<[String]>::to_vec)
