@@ -43,8 +43,7 @@ pub enum Error {
     },
     /// Cosine distance of a row of zeros.
     #[error(
-        "row {row} is all zero: the cosine distance, the usual one of sparse points, is not defined there; drop the row or \
-         use another metric"
+        "row {row} is all zero: the cosine distance is not defined there; drop the row or use another metric"
     )]
     ZeroRow {
         /// The row.

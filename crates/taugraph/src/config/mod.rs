@@ -61,7 +61,7 @@ parameters! {
     pub struct Parameters {
         /// Named set of parameters of the graph; setting it replaces all of them.
         preset: Preset = Preset::Robust;
-        /// Distance between rows: auto is euclidean, and cosine for sparse points, which take these two.
+        /// Distance between rows: auto is euclidean, and for sparse points cosine unless a row is all zero; these two are theirs.
         metric: Option<Metric> = None;
         /// How a table is prepared.
         preparation: PreparationConfig = PreparationConfig::default();

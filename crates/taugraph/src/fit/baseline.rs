@@ -1,6 +1,6 @@
 //! What the robust graph is compared with, from the same inputs and the same preparation.
 
-use super::graph::{FittedGraph, GivenGraph, Prepared, prepared};
+use super::graph::{FittedGraph, GivenGraph, Prepared, PreparedSpace, prepared};
 use super::input::Input;
 use crate::baselines::{
     BaselineGraph, Gamma, NeighborWeights, PathBasedParams, PathWeights, neighbor_graph, path_based_graph,
@@ -41,8 +41,8 @@ impl Baseline {
         self.refuse_without_effect(config)?;
         let input = input.into();
         let row_size = input.row_size(config);
-        let (space, preparation) = match prepared(input, config, run)? {
-            Prepared::Space(space, preparation, _) => (space, preparation),
+        let PreparedSpace { space, preparation, zero_rows, .. } = match prepared(input, config, run)? {
+            Prepared::Space(prepared) => prepared,
             Prepared::Graph(_) => return Err(Error::NeedsPoints { stage: "a baseline" }),
         };
         if !space.knows_all_pairs() && !matches!(self, Baseline::NearestNeighbors | Baseline::MutualNeighbors)
@@ -57,7 +57,12 @@ impl Baseline {
         let (k, shrunk) = config.neighbors_for(NEIGHBORS, n_known);
         let shrunk = if self == Baseline::Rbf { Vec::new() } else { shrunk };
         let BaselineGraph { graph, duplicates } = self.graph(&space, k, run)?;
-        Ok(FittedGraph::given(GivenGraph { graph, duplicates, preparation, shrunk }, config, row_size))
+        Ok(FittedGraph::given(
+            GivenGraph { graph, duplicates, preparation, shrunk },
+            config,
+            row_size,
+            zero_rows,
+        ))
     }
 
     fn graph(self, space: &Space, k: usize, run: &Run<'_>) -> Result<BaselineGraph> {

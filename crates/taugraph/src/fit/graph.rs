@@ -24,6 +24,8 @@ pub struct FittedGraph {
     config: Config,
     source: GraphSource,
     row_size: Option<RowSize>,
+    /// Rows without a cosine, because of which the Euclidean distance was taken.
+    zero_rows: usize,
 }
 
 /// Where a graph comes from.
@@ -100,13 +102,13 @@ pub(super) fn fit_graph(
 ) -> Result<FittedGraph> {
     config.check()?;
     let row_size = input.row_size(config);
-    let (space, preparation, rule) = match prepared(input, config, run)? {
+    let PreparedSpace { space, preparation, rule, zero_rows } = match prepared(input, config, run)? {
         Prepared::Graph(graph) => {
             let duplicates = Duplicates::none(graph.n_nodes());
             let given = GivenGraph { graph, duplicates, preparation: None, shrunk: Vec::new() };
-            return Ok(FittedGraph::given(given, config, row_size));
+            return Ok(FittedGraph::given(given, config, row_size, 0));
         }
-        Prepared::Space(space, preparation, rule) => (space, preparation, rule),
+        Prepared::Space(prepared) => prepared,
     };
     // A neighbor graph knows no more of a point than its neighbors.
     let known_neighbors = match &space {
@@ -123,35 +125,49 @@ pub(super) fn fit_graph(
     };
     let (nodes, params, shrunk) = robust_graph_for(&space, &params_for, run)?;
     let part = RobustPart { nodes, params, preparation, shrunk, space: Some(space), rule };
-    Ok(FittedGraph { config: config.clone(), source: GraphSource::Robust(Box::new(part)), row_size })
+    let source = GraphSource::Robust(Box::new(part));
+    Ok(FittedGraph { config: config.clone(), source, row_size, zero_rows })
 }
 
-/// An input after its preparation: a graph that is there already, or a space and what was done to a table to get it.
+/// An input after its preparation: a graph that is there already, or a space.
 pub(super) enum Prepared {
     Graph(SparseGraph),
-    Space(Space, Option<PreparationReport>, Option<PreparationRule>),
+    Space(PreparedSpace),
+}
+
+/// A space, and what was done to a table to get it.
+pub(super) struct PreparedSpace {
+    pub space: Space,
+    pub preparation: Option<PreparationReport>,
+    pub rule: Option<PreparationRule>,
+    pub zero_rows: usize,
 }
 
 pub(super) fn prepared(input: Input<'_>, config: &Config, run: &Run<'_>) -> Result<Prepared> {
+    let (mut preparation, mut rule, mut zero_rows) = (None, None, 0);
     let space = match input {
         Input::Graph(graph) => return Ok(Prepared::Graph(graph)),
         Input::Distances(matrix) => Space::Distances(matrix),
         Input::Neighbors(graph) => Space::Neighbors(graph),
         Input::Sparse(points) => {
             let points = prepare_sparse(points, &config.preparation_for(true))?;
-            Space::from_sparse(points, config.metric_for(true))?
+            let mut metric = config.metric_for(true);
+            if config.metric.is_none() {
+                zero_rows = (0..points.len()).filter(|&row| points.n_entries_of(row) == 0).count();
+                metric = if zero_rows > 0 { Metric::Euclidean } else { metric };
+            }
+            Space::from_sparse(points, metric)?
         }
         Input::Points(table) => {
             let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
             let names = names_of(&table);
             // Raw values are given back as soon as they are not needed any more.
             drop(table);
-            let (report, rule) = (PreparationReport::new(&found, names), found.rule());
-            let space = Space::from_points_with(found.points, config.metric_for(false), run.scratch)?;
-            return Ok(Prepared::Space(space, Some(report), Some(rule)));
+            (preparation, rule) = (Some(PreparationReport::new(&found, names)), Some(found.rule()));
+            Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
         }
     };
-    Ok(Prepared::Space(space, None, None))
+    Ok(Prepared::Space(PreparedSpace { space, preparation, rule, zero_rows }))
 }
 
 fn names_of(table: &Table<'_>) -> Vec<String> {
@@ -162,8 +178,18 @@ fn names_of(table: &Table<'_>) -> Vec<String> {
 }
 
 impl FittedGraph {
-    pub(super) fn given(given: GivenGraph, config: &Config, row_size: Option<RowSize>) -> Self {
-        FittedGraph { config: config.clone(), source: GraphSource::Given(Box::new(given)), row_size }
+    pub(super) fn given(
+        given: GivenGraph,
+        config: &Config,
+        row_size: Option<RowSize>,
+        zero_rows: usize,
+    ) -> Self {
+        FittedGraph {
+            config: config.clone(),
+            source: GraphSource::Given(Box::new(given)),
+            row_size,
+            zero_rows,
+        }
     }
 
     /// The configuration that was asked for.
@@ -209,6 +235,9 @@ impl FittedGraph {
             GraphSource::Robust(part) => (&part.preparation, &part.shrunk),
             GraphSource::Given(given) => (&given.preparation, &given.shrunk),
         };
+        if self.zero_rows > 0 {
+            warnings.push(Warning::ZeroRows { n_rows: self.zero_rows });
+        }
         if let Some(done) = preparation {
             if !done.constant.is_empty() {
                 warnings.push(Warning::ConstantColumns(done.constant.clone()));

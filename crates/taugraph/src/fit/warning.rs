@@ -26,6 +26,11 @@ pub enum Warning {
         /// The columns.
         columns: Vec<String>,
     },
+    /// Sparse rows without a cosine, because of which all distances are Euclidean.
+    ZeroRows {
+        /// How many.
+        n_rows: usize,
+    },
     /// Every edge has the same probability.
     FlatDecay {
         /// Whether the estimator was trained.
@@ -65,6 +70,7 @@ impl Warning {
             Warning::ConstantColumns(_) => "constant-columns",
             Warning::EmptyColumns(_) => "empty-columns",
             Warning::FilledCells { .. } => "filled-cells",
+            Warning::ZeroRows { .. } => "zero-rows",
             Warning::FlatDecay { .. } => "flat-decay",
             Warning::UnfinishedTraining { .. } => "unfinished-training",
             Warning::Linked { .. } => "linked",
@@ -89,6 +95,10 @@ impl fmt::Display for Warning {
                 f,
                 "{n_cells} missing cells were filled with the median of their column: {}",
                 some_of(columns)
+            ),
+            Warning::ZeroRows { n_rows } => write!(
+                f,
+                "{n_rows} rows are all zero and have no cosine, so that distances are Euclidean; leave them out, or set metric"
             ),
             Warning::FlatDecay { is_trained } => {
                 let advice = match is_trained {
