@@ -91,10 +91,12 @@ def test_sparse_points(index, kind):
     assert (labels.predict(matrix) == labels.labels_).all()
     # A row of zeros has no cosine.
     with_zeros = sp.vstack([sp.csr_matrix(dense), sp.csr_matrix((1, 30))])
-    for estimator in (taugraph.RobustGraph(), taugraph.RobustGraph(metric="cosine")):
-        with pytest.raises(taugraph.exceptions.ZeroRowError, match="all zero"):
-            estimator.fit(with_zeros)
-    taugraph.RobustGraph(metric="euclidean").fit(with_zeros)
+    with pytest.raises(taugraph.exceptions.ZeroRowError):
+        taugraph.RobustGraph(metric="cosine").fit(with_zeros)
+    with pytest.warns(taugraph.exceptions.DataWarning, match="1 rows are all zero"):
+        left_open = taugraph.RobustGraph().fit(with_zeros)
+    assert left_open.diagnostics_["metric"] == "euclidean"
+    assert (left_open.graph_ != taugraph.RobustGraph(metric="euclidean").fit(with_zeros).graph_).nnz == 0
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
