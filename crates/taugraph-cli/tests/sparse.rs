@@ -219,8 +219,8 @@ fn bad_sparse_input_is_refused() {
     folder.write("gap.svm", with_gap);
     for (line, code, expected) in [
         ("cluster nan.mtx", 3, "nan.mtx: the value in row 1 and column 2 (counted from 0) is NaN"),
-        ("cluster zero.mtx", 3, "zero.mtx, data row 2: all features are zero there"),
-        ("cluster nothing.mtx", 3, "nothing.mtx, data row 1: all features are zero there"),
+        ("cluster zero.mtx --metric cosine", 3, "zero.mtx, data row 2: all features are zero there"),
+        ("cluster nothing.mtx --metric cosine", 3, "nothing.mtx, data row 1: all features are zero there"),
         ("cluster nothing.mtx --metric euclidean", 3, "all points are equal"),
         ("cluster square.mtx", 3, "if its rows are points, --input points"),
         ("cluster twice.svm", 3, "line 1: column 3 stands there twice; columns must ascend"),
@@ -229,7 +229,7 @@ fn bad_sparse_input_is_refused() {
         ("cluster beyond.svm", 3, "line 1: column 5000000000 is beyond the last one possible"),
         ("cluster infinite.svm", 3, "line 1: the value of column 1 is not finite"),
         ("cluster equal.svm", 3, "all points are equal"),
-        ("cluster gap.svm", 3, "gap.svm, data row 241: all features are zero there"),
+        ("cluster gap.svm --metric cosine", 3, "gap.svm, data row 241: all features are zero there"),
         (
             "cluster news.svm --input graph",
             3,
@@ -256,6 +256,10 @@ fn bad_sparse_input_is_refused() {
         assert_eq!(done.code(), code, "{line}: {}", done.err());
         assert!(done.err().contains(expected), "{line}: {}", done.err());
     }
-    // A row of zeros has Euclidean distances.
-    folder.ok("cluster gap.svm --metric euclidean --clusters 3");
+    // A row of zeros has Euclidean distances, which are taken where no metric was asked for.
+    folder.ok("cluster gap.svm --metric euclidean --clusters 3 --output asked.csv");
+    let done = folder.run("cluster gap.svm --clusters 3 --output open.csv --json run.json");
+    assert!(done.err().contains("1 rows are all zero and have no cosine"), "{}", done.err());
+    assert_eq!(folder.json("run.json")["input"]["metric"], "euclidean");
+    assert_eq!(folder.read("asked.csv"), folder.read("open.csv"));
 }

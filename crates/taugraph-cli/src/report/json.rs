@@ -36,7 +36,8 @@ impl Report<'_> {
         }
         if self.graph.row_size().is_some() {
             let (params, is_sparse) = (&self.settings.params, self.dataset.sparse.is_some());
-            all["input"]["metric"] = json!(params.metric_for(is_sparse).name());
+            let metric = self.graph.robust().and_then(|part| part.metric());
+            all["input"]["metric"] = json!(metric.map(|metric| metric.name()));
             all["input"]["standardize"] = json!(params.preparation_for(is_sparse).standardize.name());
         }
         if let Some(robust) = self.graph.robust() {

@@ -23,7 +23,7 @@ impl Report<'_> {
                 grouped(dataset.n_rows),
                 grouped(size.n_columns),
                 grouped(size.n_entries),
-                self.settings.params.metric_for(true).name()
+                self.graph.robust().and_then(|part| part.metric()).map_or("no", |metric| metric.name())
             )?,
             (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
             (d, None) => {

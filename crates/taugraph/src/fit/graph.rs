@@ -58,6 +58,7 @@ pub struct RobustPart {
     shrunk: Vec<Shrunk>,
     /// The points, if they are kept: new ones are placed among them.
     space: Option<Space>,
+    metric: Option<Metric>,
     rule: Option<PreparationRule>,
 }
 
@@ -124,7 +125,12 @@ pub(super) fn fit_graph(
         Ok((params, shrunk))
     };
     let (nodes, params, shrunk) = robust_graph_for(&space, &params_for, run)?;
-    let part = RobustPart { nodes, params, preparation, shrunk, space: Some(space), rule };
+    let metric = match &space {
+        Space::Points(points) => Some(points.metric()),
+        Space::Sparse(points) => Some(points.metric()),
+        Space::Distances(_) | Space::Neighbors(_) => None,
+    };
+    let part = RobustPart { nodes, params, preparation, shrunk, space: Some(space), metric, rule };
     let source = GraphSource::Robust(Box::new(part));
     Ok(FittedGraph { config: config.clone(), source, row_size, zero_rows })
 }
@@ -401,12 +407,8 @@ impl RobustPart {
         self.rule.as_ref()
     }
 
-    /// The metric, of points that are kept.
+    /// The metric; `None` for given distances and neighbors.
     pub fn metric(&self) -> Option<Metric> {
-        match self.space.as_ref()? {
-            Space::Points(points) => Some(points.metric()),
-            Space::Sparse(points) => Some(points.metric()),
-            Space::Distances(_) | Space::Neighbors(_) => None,
-        }
+        self.metric
     }
 }

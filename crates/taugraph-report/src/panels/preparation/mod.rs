@@ -58,11 +58,9 @@ fn done(subject: &Subject<'_>, part: &RobustPart) -> Vec<String> {
     if copies > 0 {
         says.push(format!("{} rows equal another one and share its node.", grouped(copies)));
     }
-    // Only points have a row size; those that were not prepared as a table are sparse.
-    let (is_of_points, is_sparse) = (graph.row_size().is_some(), part.preparation.is_none());
-    says.push(match part.space() {
-        Some(Space::Neighbors(_)) => "Neighbors were given.".into(),
-        _ if is_of_points => format!("Distances are {}.", graph.config().metric_for(is_sparse).name()),
+    says.push(match (part.space(), part.metric()) {
+        (_, Some(metric)) => format!("Distances are {}.", metric.name()),
+        (Some(Space::Neighbors(_)), None) => "Neighbors were given.".into(),
         _ => "Distances were given.".into(),
     });
     let search = &part.nodes.search;
