@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use taugraph_terminal::size_in_bytes;
 
 use super::choice::one_of;
 use super::input::delimiter;
-use super::run::{bytes, threads};
+use super::run::threads;
 use crate::failure::EXIT_CODES;
 use crate::settings::{HeaderChoice, InputSettings};
 
@@ -56,7 +57,7 @@ pub struct PredictCommand {
     #[arg(long, value_name = "N", value_parser = threads, help_heading = "Run")]
     pub threads: Option<usize>,
     /// Memory that may be used, as 500M or 4G [default: what is available]
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Run")]
+    #[arg(long, value_name = "SIZE", value_parser = size_in_bytes, help_heading = "Run")]
     pub memory: Option<u64>,
     /// Print errors only
     #[arg(long, short, help_heading = "Run")]

@@ -6,12 +6,8 @@ mod text;
 mod warnings;
 mod words;
 
-use std::io::Write as _;
-use std::path::Path;
-
 use serde_json::Value;
 use taugraph::{FittedClusters, FittedGraph};
-use taugraph_io::Output;
 
 use crate::args::RunArgs;
 use crate::dataset::Dataset;
@@ -20,7 +16,8 @@ use crate::progress::StageCost;
 use crate::settings::Settings;
 
 pub use scores::{Scores, is_missing};
-pub use words::{grouped, mean_and_deviation, sparkline};
+pub use taugraph_terminal::{grouped, say, write_json};
+pub use words::{mean_and_deviation, sparkline};
 
 /// Everything that a report is made of.
 pub struct Report<'a> {
@@ -54,16 +51,4 @@ impl Report<'_> {
         }
         Ok(())
     }
-}
-
-/// Writes to standard error; where that cannot be written there is nobody to tell.
-pub fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-pub fn write_json(value: &Value, path: &Path) -> Outcome<()> {
-    Ok(Output::new(path).write(|out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-        out.write_all(b"\n")
-    })?)
 }

@@ -15,28 +15,12 @@ pub fn mean_and_deviation(values: &[f64], digits: usize) -> String {
     format!("{mean:.digits$} ± {:.digits$}", variance.sqrt())
 }
 
-/// 1234567 as 1,234,567.
-pub fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_are_grouped_and_drawn() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(sparkline(&[8, 4, 1, 0]), "█▄▁ ");
         assert_eq!(sparkline(&[0, 0]), "  ");
         assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0], 2), "2.00 ± 1.00");

@@ -27,7 +27,7 @@ function axes(label, [x0, x1], [y0, y1], xName, yMarks, xMarks) {
   const chart = makeSvg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
   for (const mark of yMarks) {
     chart.append(makeSvg("line", { class: "axis", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(mark), y2: y(mark) }));
-    chart.append(makeSvg("text", { x: EDGE.left - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
+    chart.append(makeSvg("text", { x: EDGE.left - 6, y: y(mark) + 4, "text-anchor": "end" }, Number.isInteger(mark) ? short(mark) : short(mark, 3)));
   }
   for (const mark of xMarks) chart.append(makeSvg("text", { x: x(mark), y: HEIGHT - EDGE.bottom + 16, "text-anchor": "middle" }, short(mark)));
   chart.append(makeSvg("text", { x: (EDGE.left + WIDTH - EDGE.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, xName));

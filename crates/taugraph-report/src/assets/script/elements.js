@@ -27,11 +27,11 @@ const fill = (element, attributes, children) => {
 const text = (value) => make("bdi", {}, String(value));
 const grouped = (number) => Number(number).toLocaleString("en-US");
 const counted = (number, what) => `${grouped(number)} ${what}${number === 1 ? "" : "s"}`;
-const short = (number) => {
+const short = (number, digits = 4) => {
   if (number === null || number === undefined || Number.isNaN(number)) return "–";
   const size = Math.abs(number);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return number.toExponential(2);
-  return String(Number(number.toPrecision(4)));
+  return String(Number(number.toPrecision(digits)));
 };
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
