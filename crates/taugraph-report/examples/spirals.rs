@@ -46,8 +46,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         peak_memory: None,
     };
     let report = Report::new(&subject, &Run::new(SEED))?;
-    write_page(&report, &Output::new(&folder.join("report.html")))?;
+    let page = folder.join("report.html");
+    write_page(&report, &Output::new(&page))?;
     let files = write_figures(&report, &figures)?;
-    println!("{} and {} figures", folder.join("report.html").display(), files.len());
+    println!("{} and {} files of figures", page.display(), files.len());
     Ok(())
 }

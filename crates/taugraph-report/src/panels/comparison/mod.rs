@@ -106,7 +106,8 @@ impl Panel for Comparison {
         let drawn = Bars {
             title: "agreement with this graph's result".into(),
             y_label: "NMI".into(),
-            series: self.rows.iter().map(|row| row.graph.into()).collect(),
+            // There is room for a few words only.
+            series: self.rows.iter().map(|row| row.graph.trim_start_matches("the ").into()).collect(),
             groups: vec![(String::new(), self.rows.iter().map(level).collect())],
         };
         vec![Figure::new("comparison", drawn)]
