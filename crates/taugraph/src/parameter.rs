@@ -68,7 +68,7 @@ pub(crate) fn unknown(path: &str, name: &str, known: &[&str]) -> Error {
 }
 
 pub(crate) fn refused(path: &str, value: &Value, rule: String) -> Error {
-    Error::Parameter { name: path.to_string(), value: shown(value), rule: rule.into() }
+    Error::Parameter { name: path.to_string(), value: shown(value), rule }
 }
 
 /// A value that `rest` cannot lead into.
@@ -200,7 +200,7 @@ impl Leaf for Vec<f64> {
     const KIND: &'static str = "list of numbers";
 
     fn write(&self) -> Value {
-        self.iter().copied().collect::<Vec<f64>>().into()
+        self.to_vec().into()
     }
 
     fn read(value: &Value) -> Option<Self> {
