@@ -1,6 +1,6 @@
 //! Several estimators at once: an edge persists as far as all of them agree, by the product of its persistences.
 
-use super::{ConditionalQuantiles, Estimator, ProblemSize, Quantiles, Taus};
+use super::{Community, ConditionalQuantiles, Estimator, Neighborhood, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::Result;
 use crate::parameter::parameters;
@@ -11,8 +11,13 @@ parameters! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Product {
         /// The estimators whose persistences are multiplied.
-        parts: Vec<Estimator> = Vec::new(), "at least one estimator" => |parts| !parts.is_empty();
+        parts: Vec<Estimator> = usual_parts(), "at least one estimator" => |parts| !parts.is_empty();
     }
+}
+
+/// What does well on very many points.
+fn usual_parts() -> Vec<Estimator> {
+    vec![Estimator::Neighborhood(Neighborhood::default()), Estimator::Community(Community::default())]
 }
 
 impl Product {
