@@ -83,6 +83,6 @@ fn ctrl_c_says_how_to_go_on() {
     let done = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr).to_string();
     assert_eq!(done.status.code(), Some(130), "{said}");
-    assert!(said.contains("the same command goes on from there"), "{said}");
+    assert!(said.contains("the same command resumes from there"), "{said}");
     assert!(!folder.file("labels.csv").exists());
 }

@@ -267,7 +267,11 @@ fn every_fault_has_its_message_and_exit_code() {
         ),
         ("info future.safetensors", 3, "the model has version 9"),
         ("predict field.safetensors new.csv", 3, "unknown field `n_rowz`"),
-        ("predict metric.safetensors new.csv", 3, "unknown variant `nosuchone`"),
+        (
+            "predict metric.safetensors new.csv",
+            3,
+            "Metric = nosuchone: must be euclidean, manhattan or cosine",
+        ),
         ("predict kind.safetensors new.csv", 3, "the header of the model: it is not one of a model"),
         ("cluster m.safetensors", 3, "m.safetensors is not a readable table file: it holds named arrays"),
         ("predict m.safetensors new.csv --label-column nothing", 3, "new.csv has no column 'nothing'"),

@@ -111,7 +111,7 @@ fn evaluate_tries_examples() {
     let out = folder.ok("evaluate moons.csv --label-column label --trials 20 --json run.json");
     assert!(
         out.starts_with(
-            "20 draws of one example for each of 2 classes\naccuracy           1.0000 ± 0.0000\n"
+            "20 draws of one labeled row for each of 2 classes\naccuracy           1.0000 ± 0.0000\n"
         ),
         "{out}"
     );

@@ -162,7 +162,7 @@ fn labels_spread_over_sparse_points() {
     // The labels of the file are a labeling, too.
     assert!(folder.ok("compare news.svm truth.csv").contains("nmi                1.0"));
     let tried = folder.ok("evaluate news.svm --trials 5");
-    assert!(tried.contains("5 draws of one example for each of 3 classes"), "{tried}");
+    assert!(tried.contains("5 draws of one labeled row for each of 3 classes"), "{tried}");
     assert!(tried.contains("accuracy           1.0000"), "{tried}");
     let done = folder.run("evaluate news.mtx --trials 5");
     assert_eq!(done.code(), 2);

@@ -57,6 +57,8 @@ pub(crate) fn join(path: &str, name: &str) -> String {
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        // 7, and not 7.0.
+        Value::Number(number) => number.as_f64().map_or(number.to_string(), |number| number.to_string()),
         other => other.to_string(),
     }
 }
@@ -268,7 +270,7 @@ macro_rules! json_by_tree {
             ) -> std::result::Result<Self, D::Error> {
                 let value = serde_json::Value::deserialize(deserializer)?;
                 let mut tree = Self::default();
-                $crate::parameter::ParameterTree::set(&mut tree, "", &[], &value)
+                $crate::parameter::ParameterTree::set(&mut tree, stringify!($Type), &[], &value)
                     .map_err(serde::de::Error::custom)?;
                 Ok(tree)
             }

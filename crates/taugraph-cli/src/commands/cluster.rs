@@ -33,7 +33,8 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
     settings.apply_input(&args.input)?;
     args.cluster.apply(&mut settings.params)?;
     args.params.apply(&mut settings.params)?;
-    outputs(args, shows, &settings, writes_labels).check(&[&settings.input.file])?;
+    let outputs = outputs(args, shows, &settings, writes_labels);
+    outputs.check(&[&settings.input.file])?;
     let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
     let (dataset, input) = context.read()?;
     if dataset.kind == Kind::Graph && args.also.scales.is_some() {
@@ -52,7 +53,7 @@ fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bo
         return Err(Failure::Usage(message.into()));
     }
     context.run().stage("write", None)?;
-    write_results(args, &context.settings, &dataset, &found, writes_labels)?;
+    write_results(args, &context.settings, &dataset, &found, outputs.has_result())?;
     let scores = match &dataset.labels {
         Some(truth) if context.settings.input.label_column.is_some() => Scores::new(truth, found.labels())?,
         _ => None,
@@ -83,7 +84,10 @@ fn outputs<'a>(
 ) -> Outputs<'a> {
     let table = Holds::Table(text_of(&settings.input));
     let result = match writes_labels {
-        true => Outputs::default().with_result("labels", args.output.as_deref(), table, None),
+        true => {
+            let json = args.run.json.as_deref();
+            Outputs::default().with_result("labels", args.output.as_deref(), table, json)
+        }
         false => Outputs::default(),
     };
     result
