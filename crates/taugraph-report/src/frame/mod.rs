@@ -95,7 +95,7 @@ impl Frame {
     pub fn new(subject: &Subject<'_>, run: &Run<'_>) -> Result<Self> {
         let (sample, graph) = (&subject.sample, subject.graph());
         let duplicates = graph.duplicates();
-        let (point_of_node, nodes) = first_equal(&duplicates, sample);
+        let (point_of_node, nodes) = first_equal(duplicates, sample);
         let points = ShownPoints {
             rows: sample.rows.iter().map(|row| row + 1).collect(),
             ids: subject.ids.map(|ids| sample.of(ids)),

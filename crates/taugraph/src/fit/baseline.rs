@@ -42,7 +42,7 @@ impl Baseline {
         let input = input.into();
         let row_size = input.row_size(config);
         let PreparedSpace { space, preparation, zero_rows, .. } = match prepared(input, config, run)? {
-            Prepared::Space(prepared) => prepared,
+            Prepared::Space(prepared) => *prepared,
             Prepared::Graph(_) => return Err(Error::NeedsPoints { stage: "a baseline" }),
         };
         if !space.knows_all_pairs() && !matches!(self, Baseline::NearestNeighbors | Baseline::MutualNeighbors)

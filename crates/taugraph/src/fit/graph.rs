@@ -109,7 +109,7 @@ pub(super) fn fit_graph(
             let given = GivenGraph { graph, duplicates, preparation: None, shrunk: Vec::new() };
             return Ok(FittedGraph::given(given, config, row_size, 0));
         }
-        Prepared::Space(prepared) => prepared,
+        Prepared::Space(prepared) => *prepared,
     };
     // A neighbor graph knows no more of a point than its neighbors.
     let known_neighbors = match &space {
@@ -138,7 +138,7 @@ pub(super) fn fit_graph(
 /// An input after its preparation: a graph that is there already, or a space.
 pub(super) enum Prepared {
     Graph(SparseGraph),
-    Space(PreparedSpace),
+    Space(Box<PreparedSpace>),
 }
 
 /// A space, and what was done to a table to get it.
@@ -173,7 +173,7 @@ pub(super) fn prepared(input: Input<'_>, config: &Config, run: &Run<'_>) -> Resu
             Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
         }
     };
-    Ok(Prepared::Space(PreparedSpace { space, preparation, rule, zero_rows }))
+    Ok(Prepared::Space(Box::new(PreparedSpace { space, preparation, rule, zero_rows })))
 }
 
 fn names_of(table: &Table<'_>) -> Vec<String> {
