@@ -26,7 +26,7 @@ UNDERSTOOD = {
 # What a build must do without: downloads are the laboratory's, and Python only reads the sets.
 FREE_OF = {
     "taugraph-cli": {"taugraph-lab", "ureq", "rustls"},
-    "taugraph-python": {"taugraph-io", "taugraph-terminal", "clap", "parquet", "ureq", "rustls"},
+    "taugraph-python": {"taugraph-terminal", "clap", "parquet", "ureq", "rustls"},
 }
 
 
