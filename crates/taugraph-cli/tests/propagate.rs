@@ -106,7 +106,7 @@ fn faults_are_named() {
 }
 
 #[test]
-fn evaluate_tries_examples() {
+fn evaluate_tries_labeled_rows() {
     let folder = moons();
     let out = folder.ok("evaluate moons.csv --label-column label --trials 20 --json run.json");
     assert!(
@@ -119,7 +119,7 @@ fn evaluate_tries_examples() {
     assert_eq!(folder.json("run.json")["evaluation"]["accuracies"].as_array().unwrap().len(), 20);
     folder.ok("generate moons --points 40 --noise 0.2 --output noisy.csv");
     let exact = folder.ok("evaluate noisy.csv --label-column label --exact --rule greedy-walk");
-    assert!(exact.starts_with("all 400 pairs of examples (exact)\n"), "{exact}");
+    assert!(exact.starts_with("all 400 pairs of labeled rows (exact)\n"), "{exact}");
     for (line, code, expected) in [
         ("evaluate moons.csv", 2, "the true labels are needed"),
         ("evaluate few.csv --label-column known --drop truth,id", 3, "data row 2: the label is missing"),
