@@ -21,11 +21,16 @@ FLAGS = [
 ]
 
 
-def taugraph(*words, cwd=None):
+def taugraph(*words, cwd=None, program=PROGRAM):
     """Runs the program; what it prints."""
-    done = subprocess.run([PROGRAM, *map(str, words)], cwd=cwd, capture_output=True, text=True)
+    done = subprocess.run([program, *map(str, words)], cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def laboratory(*words):
+    """The same for the laboratory's program, which stands beside it."""
+    return taugraph(*words, program=str(Path(PROGRAM).with_name("taugraph-lab")))
 
 
 @pytest.fixture(scope="session")

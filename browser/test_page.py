@@ -13,7 +13,7 @@ import statistics
 import numpy as np
 import pytest
 
-from conftest import taugraph
+from conftest import laboratory, taugraph
 
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844, "touch": True}}
 TYPES = {"u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "f64": np.float64}
@@ -259,7 +259,7 @@ def test_every_command_has_a_page(tmp_path, visit):
     taugraph("propagate", tmp_path / "few.csv", "--labels", "label", "-o", tmp_path / "l.csv", "--report", tmp_path / "propagate.html")
     taugraph("graph", tmp_path / "data.csv", "--drop", "label", "-o", tmp_path / "graph.npz", "--report", tmp_path / "graph.html")
     taugraph("cluster", tmp_path / "graph.npz", "--clusters", 3, "-o", tmp_path / "g.csv", "--report", tmp_path / "given.html")
-    taugraph("paper", "noise", "--slice", "--output", tmp_path / "paper", "--report", tmp_path / "paper.html", "--quiet")
+    laboratory("paper", "noise", "--slice", "--output", tmp_path / "paper", "--report", tmp_path / "paper.html", "--quiet")
     taugraph("demo", "--output", tmp_path / "demo", "--quiet")
     page = visit(tmp_path / "propagate.html")
     assert page.page.get_by_role("heading", name="Labels", exact=True).is_visible()

@@ -33,6 +33,7 @@ __all__ = [
     "neighbors",
     "preset_names",
     "quantiles",
+    "report",
     "scales_of_neighbors",
     "score",
 ]

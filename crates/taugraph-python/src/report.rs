@@ -72,6 +72,6 @@ pub fn report(
         settings: serde_json::from_str(&settings).unwrap_or_default(),
         peak_memory: None,
     };
-    let shown = run(py, &run_args, |run| Report::new(&subject, run))?;
+    let shown = run(py, &run_args, |run| Report::new(&subject, &run.with_seed(seed)))?;
     Ok(html(&shown))
 }
