@@ -1,4 +1,4 @@
-//! Labels from one example of each class: every rule on every graph, and what each kind of persistence adds.
+//! Labels from one labeled row of each class: every rule on every graph, and what each kind of persistence adds.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use taugraph::{Config, FittedGraph, RobustGraph};
 use crate::data::{Error, LABEL_SETS, LabeledSet, OTHER_SETS, missing_sets, synthetic_sets};
 use crate::statistics::{deviation, mean, paired};
 
-/// Draws of one example of each class; the same for every rule and graph.
+/// Draws of one labeled row of each class; the same for every rule and graph.
 const TRIALS: usize = 100;
 /// Seeds of the synthetic sets.
 const SEEDS: u64 = 5;

@@ -122,13 +122,13 @@ pub enum Error {
         n_classes: usize,
     },
     /// Fewer than two classes have a label.
-    #[error("there are examples of {n_classes} class(es): at least two are needed")]
+    #[error("there are labeled points of {n_classes} class(es): at least two are needed")]
     FewClasses {
         /// Classes with an example.
         n_classes: usize,
     },
     /// A class without any labeled point.
-    #[error("class {class} (counted from 0) has no example: label one of its points, or leave the class out")]
+    #[error("class {class} (counted from 0) has no labeled point: label one, or leave the class out")]
     UnlabeledClass {
         /// The class.
         class: usize,

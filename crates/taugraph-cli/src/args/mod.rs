@@ -43,7 +43,7 @@ pub enum Command {
     Propagate(Box<PropagateCommand>),
     /// Place new rows into a model that cluster or propagate saved
     Predict(Box<PredictCommand>),
-    /// Try how well labels spread from one example of each class
+    /// Try how well labels spread from one labeled row of each class
     Evaluate(Box<EvaluateCommand>),
     /// Make points with known groups
     Generate(GenerateArgs),
@@ -176,8 +176,8 @@ pub struct PropagateCommand {
     pub run: RunArgs,
 }
 
-/// Try how well labels spread from one example of each class: accuracy and balanced accuracy over random draws, or, for two
-/// classes, over all pairs of examples.
+/// Try how well labels spread from one labeled row of each class: accuracy and balanced accuracy over random draws, or, for two
+/// classes, over all pairs of labeled rows.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, after_help = "-h lists the main flags, --help all of them; 'taugraph params' lists every parameter.", after_long_help = EXIT_CODES)]
 pub struct EvaluateCommand {

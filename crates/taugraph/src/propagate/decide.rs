@@ -1,7 +1,7 @@
 //! From scores to labels: class masses, probabilities, margins, class sizes.
 
 use super::Priors;
-use super::examples::LabeledNodes;
+use super::labeled_nodes::LabeledNodes;
 use crate::error::{Error, Result, require};
 
 /// Steps by which class weights approach given sizes.

@@ -1,4 +1,4 @@
-//! How well labels spread from one example of each class: over random draws, or over all pairs of examples of two classes.
+//! How well labels spread from one labeled point of each class: over random draws, or over all pairs of labeled points of two classes.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::random::{Stage, Stream};
 /// Draws of one trial before it is given up: each may put two classes on copies of one point.
 const TRIES: u32 = 100;
 
-/// Which examples are tried.
+/// Which labeled points are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trials {
     /// So many random draws of one row of each class.
@@ -23,7 +23,7 @@ pub enum Trials {
     AllPairs,
 }
 
-/// What the trials gave. Rows without a label count as wrong, examples do not count.
+/// What the trials gave. Rows without a label count as wrong, labeled points do not count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// Share of right labels in each trial.
@@ -66,7 +66,7 @@ impl Score {
     }
 }
 
-/// Tries examples. `node_of_row` names the node of each row; copies share one.
+/// Tries labeled points. `node_of_row` names the node of each row; copies share one.
 pub fn evaluate(
     graph: &SparseGraph,
     node_of_row: &[u32],

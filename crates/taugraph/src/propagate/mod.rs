@@ -1,9 +1,9 @@
-//! Stage 12, propagate: labels for all nodes from a few examples, with how sure each is; no label where none reaches.
+//! Stage 12, propagate: labels for all nodes from a few labeled points, with how sure each is; no label where none reaches.
 
 mod all_pairs;
 mod decide;
 mod evaluate;
-mod examples;
+mod labeled_nodes;
 mod params;
 mod rows;
 mod rules;
@@ -14,7 +14,7 @@ mod walk;
 pub use crate::linear::{SolveInfo, Solver};
 pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
-pub use examples::LabeledNodes;
+pub use labeled_nodes::LabeledNodes;
 pub use params::{Clamping, Priors, PropagateParams, Rule};
 pub use rows::RowLabels;
 pub use walk::{WalkInfo, WalkTable};
@@ -36,9 +36,9 @@ const WEAK: f64 = 1e-10;
 /// Labels of all nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Propagation {
-    /// The label of each node; `None` where no example reaches.
+    /// The label of each node; `None` where no labeled point reaches.
     pub labels: Vec<Option<u32>>,
-    /// Probability of each class, node by node; they sum to 1, or are all 0 where no example reaches.
+    /// Probability of each class, node by node; they sum to 1, or are all 0 where no labeled point reaches.
     pub probabilities: Vec<f64>,
     /// Lead of the likeliest class over the second.
     pub margins: Vec<f64>,
@@ -59,7 +59,7 @@ impl Propagation {
     }
 }
 
-/// Labels every node that an example reaches.
+/// Labels every node that a labeled point reaches.
 pub fn propagate(
     graph: &SparseGraph,
     examples: &LabeledNodes,
@@ -77,7 +77,7 @@ fn without_weak_edges(graph: &SparseGraph) -> (Cow<'_, SparseGraph>, usize) {
     }
 }
 
-/// What a rule needs of a graph, made once for any examples.
+/// What a rule needs of a graph, made once for any labeled points.
 #[derive(Debug, Clone)]
 pub struct Propagator<'a> {
     graph: Cow<'a, SparseGraph>,
@@ -150,7 +150,7 @@ impl<'a> Propagator<'a> {
         }
     }
 
-    /// Labels every node that an example reaches.
+    /// Labels every node that a labeled point reaches.
     pub fn propagate(&self, examples: &LabeledNodes, run: &Run<'_>) -> Result<Propagation> {
         run.stage("propagate", None)?;
         self.labels(examples, 1, run)
@@ -206,7 +206,7 @@ impl<'a> Propagator<'a> {
         }
     }
 
-    /// Probabilities of the classes, brought to their sizes where these are given; examples that are certain keep their labels.
+    /// Probabilities of the classes, brought to their sizes where these are given; labeled points that are certain keep their labels.
     fn probabilities(
         &self,
         scores: &[f64],

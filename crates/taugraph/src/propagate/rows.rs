@@ -6,7 +6,7 @@ use crate::points::Duplicates;
 /// Labels of rows, copies included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowLabels {
-    /// The label of each row; `None` where no example reaches.
+    /// The label of each row; `None` where no labeled point reaches.
     pub labels: Vec<Option<u32>>,
     /// Probability of each class, row by row.
     pub probabilities: Vec<f64>,
@@ -15,7 +15,7 @@ pub struct RowLabels {
 }
 
 impl Propagation {
-    /// Labels of the rows. `given` are the examples: held hard, they keep their labels, also those that differ from most copies of
+    /// Labels of the rows. `given` are the labeled points: held hard, they keep their labels, also those that differ from most copies of
     /// their point.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! The rules that need only a few linear systems on the graph: scores of every class at every node.
 
 use super::decide::Scale;
-use super::examples::LabeledNodes;
+use super::labeled_nodes::LabeledNodes;
 use super::{Clamping, Propagator, SolveInfo};
 use crate::error::Result;
 use crate::linear::{Ground, Hierarchy, solve};
@@ -18,7 +18,7 @@ pub(super) enum LinearRule {
 }
 
 impl LinearRule {
-    /// One for each class, or one for each example.
+    /// One for each class, or one for each labeled point.
     pub fn n_right_hand_sides(self, examples: &LabeledNodes) -> usize {
         match self {
             Self::KernelCosine | Self::NearestInKernel => examples.nodes().len(),
@@ -82,7 +82,7 @@ impl Problem<'_> {
                     }
                 }
                 Clamping::Soft { strength } => {
-                    // A node without neighbors has only its example.
+                    // A node without neighbors has only its labeled point.
                     let degree = if self.of.degrees[node] > 0.0 { self.of.degrees[node] } else { 1.0 };
                     extra[node] = strength * degree;
                     right[node * width + class] = extra[node];
@@ -122,7 +122,7 @@ impl Problem<'_> {
         }
         let mut scores = self.solve(Ground::None(components), &right, width)?;
         self.shift(&mut scores.values, width);
-        // Nothing reaches across components: a class without an example has no score there.
+        // Nothing reaches across components: a class without a labeled point has no score there.
         for (row, &component) in scores.values.chunks_exact_mut(width).zip(of_nodes) {
             let of_component = &means[component as usize * width..(component as usize + 1) * width];
             let absent = row.iter_mut().zip(of_component).filter(|(_, mean)| **mean == 0.0);
@@ -146,7 +146,7 @@ impl Problem<'_> {
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
         }
-        // A node without neighbors has only its example.
+        // A node without neighbors has only its labeled point.
         for (node, class) in self.examples.iter().filter(|(node, _)| degrees[*node as usize] == 0.0) {
             scores.values[node as usize * width + class as usize] = 1.0;
         }

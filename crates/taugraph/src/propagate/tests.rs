@@ -27,7 +27,7 @@ fn random_graph(sizes: &[usize], seed: u64) -> SparseGraph {
     SparseGraph::from_edges(&edges, &weights).unwrap()
 }
 
-/// `n_classes` classes, `each` examples of each, at random nodes.
+/// `n_classes` classes, `each` labeled points of each, at random nodes.
 fn random_labeled(n: usize, n_classes: usize, each: usize, draws: &mut Draws) -> LabeledNodes {
     let mut labels = vec![None; n];
     for (place, &node) in draws.permutation(n).iter().take(n_classes * each).enumerate() {

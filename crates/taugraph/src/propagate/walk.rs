@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::examples::LabeledNodes;
+use super::labeled_nodes::LabeledNodes;
 use super::rules::Scores;
 use crate::distance::Metric;
 use crate::error::{Result, require};

@@ -4,38 +4,24 @@
 //! convention a *higher* τ gives a *lower* reconstruction Ŵ_τ, so edges vanish as τ grows; an edge that
 //! persists up to a high τ is similar also to the neighborhoods of its ends. [`loss`] has the details.
 
-mod activation;
-mod autoencoder;
 mod checkpoint;
 mod community;
 mod control;
 mod crossing;
-mod factorization;
-pub mod loss;
-mod low_rank;
-mod majorizer;
-mod matrix;
 mod neighborhood;
-mod network;
-mod optimize;
 mod overlap;
-mod pairs;
 mod product;
-mod sampled_rows;
-mod sparse_pass;
-mod whole_rows;
+mod trained;
 
-pub use activation::Activation;
-pub use autoencoder::{AutoEncoder, Initialization, NonCrossing, StartOfTau};
 pub use community::Community;
 pub use crossing::{crossing_rate, rearrange};
-pub use factorization::Factorization;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
-pub use network::{Biases, DecoderWeights};
-pub use optimize::Optimizer;
 pub use overlap::Overlap;
-pub use pairs::TrainingPairs;
 pub use product::Product;
+pub use trained::{
+    Activation, AutoEncoder, Biases, DecoderWeights, Factorization, Initialization, NonCrossing, Optimizer,
+    StartOfTau, TrainingPairs, loss,
+};
 
 use control::{Constant, Identity};
 

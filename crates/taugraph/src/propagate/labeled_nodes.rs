@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::points::Duplicates;
 
-/// The class of some nodes, or of all: at least two classes, each with an example.
+/// The class of some nodes, or of all: at least two classes, each with a labeled point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabeledNodes {
     of_nodes: Vec<Option<u32>>,
