@@ -8,5 +8,6 @@ pub mod progress;
 mod run;
 
 pub use flags::{size_in_bytes, use_threads};
-pub use output::{grouped, say, write_json};
+pub use output::{say, write_json};
 pub use run::run;
+pub use taugraph::error::grouped;

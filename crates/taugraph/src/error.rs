@@ -402,9 +402,27 @@ pub fn human_bytes(bytes: u64) -> String {
     unreachable!("the last unit always returns")
 }
 
+/// `1234567` → `1,234,567`.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_234_567].map(grouped), ["0", "999", "1,234,567"]);
+    }
 
     #[test]
     fn bytes_are_readable() {

@@ -107,7 +107,8 @@ mod tests {
         config.set("graph.candidates.k", 15).unwrap();
         let (params, shrunk) = config.graph_for(10).unwrap();
         assert_eq!((params.n_neighbors(), shrunk.len()), (15, 1));
-        config.set("preset", "robust").unwrap();
+        config.take_preset(Preset::Robust);
+        assert_eq!(config.graph_for(10).unwrap().1.len(), 2, "what was asked of the graph is gone");
         config.graph.estimator = Estimator::named("overlap").unwrap();
         assert_eq!(config.graph_for(20).unwrap().1[0].used, 19);
         assert_eq!(Config::from(Preset::Paper).graph_for(4).unwrap().1[0].path, "graph.first_scale.k");

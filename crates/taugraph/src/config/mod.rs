@@ -177,6 +177,13 @@ impl Config {
         self.set(path.trim(), value)
     }
 
+    /// Takes another preset: what was said about the graph before is gone.
+    pub fn take_preset(&mut self, preset: Preset) {
+        self.parameters.preset = preset;
+        self.parameters.graph = preset.params();
+        self.given.retain(|path| !path.starts_with("graph."));
+    }
+
     fn put(&mut self, path: &str, value: &Value) -> Result<()> {
         let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
         match (names.as_slice(), value) {
@@ -192,8 +199,7 @@ impl Config {
             ([], other) => Err(refused("params", other, "must be parameters by their paths".into())),
             (["preset"], value) => {
                 self.parameters.set("", &["preset"], value)?;
-                self.parameters.graph = self.parameters.preset.params();
-                self.given.retain(|path| !path.starts_with("graph."));
+                self.take_preset(self.parameters.preset);
                 Ok(())
             }
             (names, value) => {

@@ -61,8 +61,7 @@ macro_rules! shared_methods {
 
             /// Another preset of the graph; what was said about the graph before is gone.
             pub fn preset(mut self, preset: $crate::params::Preset) -> Self {
-                self.plan.config.preset = preset;
-                self.plan.config.graph = preset.params();
+                self.plan.config.take_preset(preset);
                 self
             }
 
