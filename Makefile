@@ -17,13 +17,14 @@ test:
 	$(MAKE) test-browser test-python PROGRAM_IS_BUILT=yes
 	@test -n "$$TAUGRAPH_DATA" || echo "SKIPPED: TAUGRAPH_DATA is not set, so nothing was tested on the paper's real sets."
 
-## The second clippy is of a program without Parquet.
+## The second clippy is of a program without Parquet, the third of the library as others see it, without the feature `unstable`.
 lint:
 	cargo fmt --all --check
 	python3 -m doctest scripts/check_dependencies.py
 	python3 scripts/check_dependencies.py
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy --package taugraph-cli --no-default-features -- -D warnings
+	cargo clippy --package taugraph --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 ## Known faults of the dependencies; needs cargo-deny and a network.

@@ -22,24 +22,11 @@
 //!
 //! # The stages, for experts
 //!
-//! Below that door the modules are the stages of the pipeline, in order. They speak of nodes, the distinct points, and not of rows:
+//! [`expert`] has the stages of the pipeline below that door: single calls for those who build something of their own, among them
+//! the trait of an estimator, which every fit takes (`.estimator(…)`). They speak of nodes, the distinct points, and not of rows.
 //!
-//! 1. [`points`]: a table of numbers, missing cells filled, columns scaled, duplicates collapsed;
-//! 2. [`distance`]: metrics and precomputed distances;
-//! 3. [`neighbors`]: nearest neighbors; [`edges`]: the candidate edges they give;
-//! 4. [`scale`]: first local scales;
-//! 5. [`affinity`]: locally scaled similarities;
-//! 6. [`quantile`]: conditional quantiles of the similarities;
-//! 7. [`stochastic`]: persistence and probability of each edge, robust scales from realizations;
-//! 8. [`robust`]: all of that as Algorithm 1, on one page, with its parameters in [`params`];
-//! 9. [`graph`] and [`links`]: the sparse graph, its connected components and how they are joined;
-//! 10. [`spectral`]: eigenpairs and embedding;
-//! 11. [`cluster`]: clusters, their number and their stability;
-//! 12. [`propagate`]: labels from a few labeled points;
-//! 13. [`model`]: new points placed into all of that.
-//!
-//! Beside them stand [`labels`], [`metrics`], [`generators`] and [`arrays`] (named arrays in files), below them [`random`], [`progress`],
-//! [`memory`] and [`error`].
+//! What is public is kept small on purpose. With the feature `unstable` every module is public, as the project's own programs need it;
+//! nothing is promised about those names.
 //!
 //! # Current limitations
 //!
@@ -47,39 +34,55 @@
 //! worst. New points are placed one by one among the known ones ([`model::Model::place`]): they found no clusters of their
 //! own.
 
-pub mod affinity;
-pub mod arrays;
-pub mod baselines;
-pub mod checkpoint;
-pub mod cluster;
+// Without the feature some of the modules' functions serve the project's programs only.
+#![cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports))]
+#![deny(unnameable_types)]
+
 pub mod config;
-mod dense;
-pub mod distance;
-pub mod edges;
 pub mod error;
-pub mod fit;
+pub mod expert;
 pub mod generators;
-pub mod graph;
 pub mod labels;
-mod linear;
-pub mod links;
-pub mod memory;
 pub mod metrics;
 pub mod model;
-pub mod neighbors;
-mod parameter;
-pub mod params;
-pub mod points;
 pub mod progress;
-pub mod propagate;
-pub mod quantile;
-pub mod random;
-pub mod robust;
-pub mod scale;
-pub mod spectral;
-pub mod stochastic;
-pub mod tsne;
+
+mod dense;
+mod linear;
+mod parameter;
 mod vectorized;
+
+/// Every other module. They are one list here so that one feature can make them public; their files are beside this one.
+#[path = "."]
+mod modules {
+    pub mod affinity;
+    pub mod arrays;
+    pub mod baselines;
+    pub mod checkpoint;
+    pub mod cluster;
+    pub mod distance;
+    pub mod edges;
+    pub mod fit;
+    pub mod graph;
+    pub mod links;
+    pub mod memory;
+    pub mod neighbors;
+    pub mod params;
+    pub mod points;
+    pub mod propagate;
+    pub mod quantile;
+    pub mod random;
+    pub mod robust;
+    pub mod scale;
+    pub mod spectral;
+    pub mod stochastic;
+    pub mod tsne;
+}
+
+#[cfg(not(feature = "unstable"))]
+pub(crate) use modules::*;
+#[cfg(feature = "unstable")]
+pub use modules::*;
 
 pub use config::Config;
 pub use error::{Error, Result};

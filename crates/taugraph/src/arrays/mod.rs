@@ -66,6 +66,8 @@ impl Element for f64 {}
 impl Element for u32 {}
 impl Element for u64 {}
 
+// Nobody outside shall name what is in it.
+#[allow(unnameable_types)]
 mod sealed {
     use serde::{Deserialize, Serialize};
 

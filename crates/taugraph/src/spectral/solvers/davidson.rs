@@ -70,7 +70,7 @@ impl Widths {
 }
 
 /// Bytes at the peak, beside the operator.
-pub(in crate::spectral) fn bytes(n: usize, wanted: usize) -> u64 {
+pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
     // Residuals with the vectors that they belong to; or residuals, corrections and what a call of multigrid takes.
     let beside = (3 * block).max(2 * block + 4 * at_once.min(block) + 2);

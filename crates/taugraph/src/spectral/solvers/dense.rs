@@ -7,12 +7,12 @@ use crate::dense::{columns_of, multiply, symmetric_eigen};
 use crate::error::Result;
 
 /// Bytes at the peak for a matrix of `n` rows.
-pub(in crate::spectral) fn bytes(n: usize) -> u64 {
+pub(in super::super) fn bytes(n: usize) -> u64 {
     8 * 4 * (n as u64) * (n as u64)
 }
 
 /// Eigenvectors of the `wanted` smallest eigenvalues, one after the other, in the orthogonal complement of the null vectors.
-pub(in crate::spectral) fn smallest(
+pub(in super::super) fn smallest(
     matrix: &impl SymmetricMatrix,
     null: &[f64],
     wanted: usize,

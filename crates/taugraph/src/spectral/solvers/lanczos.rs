@@ -18,7 +18,7 @@ const EARLY: usize = 24;
 const LONG: usize = 200_000;
 
 /// What is asked of the iteration.
-pub(in crate::spectral) struct LanczosParams<'a> {
+pub(in super::super) struct LanczosParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
     /// A pair is converged when its residual is below this share of its eigenvalue.
@@ -37,7 +37,7 @@ pub(in crate::spectral) struct LanczosParams<'a> {
 }
 
 /// Who decides whether the iteration is worth going on with.
-pub(in crate::spectral) trait Patience {
+pub(in super::super) trait Patience {
     /// Asked once early on, with the worst residual.
     fn is_doubtful(&self, worst: f64) -> bool;
 
@@ -46,7 +46,7 @@ pub(in crate::spectral) trait Patience {
 }
 
 /// Goes on until applications run out.
-pub(in crate::spectral) struct Unlimited;
+pub(in super::super) struct Unlimited;
 
 impl Patience for Unlimited {
     fn is_doubtful(&self, _: f64) -> bool {
@@ -59,7 +59,7 @@ impl Patience for Unlimited {
 }
 
 /// The best pairs found, converged or not: the caller checks residuals of its own.
-pub(in crate::spectral) struct LanczosResult {
+pub(in super::super) struct LanczosResult {
     /// Ritz vectors of the wanted ones, column-major.
     pub vectors: Vec<f64>,
     pub applications: usize,
@@ -70,7 +70,7 @@ pub(in crate::spectral) struct LanczosResult {
 }
 
 /// Bytes that the search for `wanted` pairs holds at its peak, guesses and the pairs themselves included.
-pub(in crate::spectral) fn bytes(n: usize, wanted: usize) -> u64 {
+pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let (_, columns) = basis_columns(n, wanted, wanted + 2, n);
     // Guesses, and what measuring the pairs takes.
     8 * n as u64 * (columns + wanted + 2 + 4) as u64
@@ -84,7 +84,7 @@ fn basis_columns(n: usize, wanted: usize, n_starts: usize, room: usize) -> (usiz
 }
 
 /// The `wanted` largest eigenpairs in the orthogonal complement of the orthonormal columns of `deflated`.
-pub(in crate::spectral) fn largest(
+pub(in super::super) fn largest(
     operator: &dyn SymmetricOperator,
     deflated: &[f64],
     params: &LanczosParams<'_>,

@@ -5,7 +5,7 @@ use crate::dense::{dot, norm};
 
 /// Vectors taken as eigenvectors of a positive semidefinite operator.
 #[derive(Default)]
-pub(in crate::spectral) struct Measured {
+pub(in super::super) struct Measured {
     /// Rayleigh quotients.
     pub values: Vec<f64>,
     /// |A·u − λ·u|.

@@ -13,7 +13,7 @@ use crate::linear::{Hierarchy, Multigrid};
 
 /// Which Laplacian of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::spectral) enum Masses {
+pub(in super::super) enum Masses {
     /// Each node counts by its degree: D^−½·(D − W)·D^−½.
     Degrees,
     /// Each node counts as one: D − W.
@@ -21,7 +21,7 @@ pub(in crate::spectral) enum Masses {
 }
 
 /// What is asked of the iteration. Vectors are column-major, by node of the graph.
-pub(in crate::spectral) struct MultilevelParams<'a> {
+pub(in super::super) struct MultilevelParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
     /// Largest residual.
@@ -37,7 +37,7 @@ pub(in crate::spectral) struct MultilevelParams<'a> {
 }
 
 /// The best pairs found, converged or not.
-pub(in crate::spectral) struct MultilevelResult {
+pub(in super::super) struct MultilevelResult {
     /// Column-major, by node of the graph.
     pub vectors: Vec<f64>,
     pub applications: usize,
@@ -48,7 +48,7 @@ pub(in crate::spectral) struct MultilevelResult {
 }
 
 /// The smallest eigenpairs in the orthogonal complement of the null vectors.
-pub(in crate::spectral) fn smallest(
+pub(in super::super) fn smallest(
     hierarchy: &Hierarchy,
     masses: Masses,
     null: &[f64],

@@ -10,14 +10,14 @@ use faer::{Conj, MatMut, Par, Side};
 use super::{SymmetricMatrix, SymmetricOperator};
 
 /// A + shift·I, positive definite, with its fill-in known; not yet factorized.
-pub(in crate::spectral) struct Shifted {
+pub(in super::super) struct Shifted {
     matrix: SparseColMat<usize, f64>,
     symbolic: SymbolicCholesky<usize>,
     shift: f64,
 }
 
 /// The factorized inverse.
-pub(in crate::spectral) struct ShiftInvert {
+pub(in super::super) struct ShiftInvert {
     symbolic: SymbolicCholesky<usize>,
     factor: Vec<f64>,
     shift: f64,
