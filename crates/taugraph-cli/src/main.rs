@@ -7,6 +7,7 @@ mod context;
 mod dataset;
 mod features;
 mod given_labels;
+mod label_column;
 mod model_file;
 mod new_rows;
 mod outputs;
