@@ -15,6 +15,7 @@ use taugraph_io::{
 
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
+use crate::report::some_of;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
 /// What is known about a file, beside its numbers.
@@ -203,16 +204,6 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
         }
     };
     Ok(names.iter().map(role).collect())
-}
-
-/// The first names of many.
-pub fn some_of(names: &[String]) -> String {
-    const MAX: usize = 12;
-    let mut text = names.iter().take(MAX).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    if names.len() > MAX {
-        text += &format!(" and {} more", names.len() - MAX);
-    }
-    text
 }
 
 fn from_table(

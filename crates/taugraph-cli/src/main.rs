@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod context;
 mod dataset;
+mod description;
 mod features;
 mod given_labels;
 mod label_column;

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 
 /// Saves a model with the names of its columns, the names of its classes if it has any, and how it was made.
-pub fn save(
+pub fn save_model(
     model: Model,
     command: &str,
     settings: &Settings,
@@ -30,7 +30,7 @@ pub fn save(
 }
 
 /// Loads a model that may come from anywhere.
-pub fn load(source: &Source) -> Outcome<Model> {
+pub fn load_model(source: &Source) -> Outcome<Model> {
     let (mut bytes, size) = (source.open()?, source.size()?);
     Model::load(&mut bytes, size)
         .map_err(|error| Failure::Input(format!("{source} cannot be used as a model: {error}")))
@@ -73,8 +73,9 @@ mod tests {
         let columns = vec!["a".to_string(), "b".to_string()];
         for name in ["m.safetensors", "m.safetensors.gz", "m.safetensors.zst"] {
             let path = folder.path().join(name);
-            save(small_model(), "graph", &Settings::default(), &columns, &[], &Output::new(&path)).unwrap();
-            let back = load(&Source::new(&path)).unwrap();
+            save_model(small_model(), "graph", &Settings::default(), &columns, &[], &Output::new(&path))
+                .unwrap();
+            let back = load_model(&Source::new(&path)).unwrap();
             assert_eq!((columns_of(&back), classes_of(&back)), (columns.clone(), Vec::new()), "{name}");
             assert_eq!(origin_of(&back, "/command"), Some("graph"));
             assert_eq!(origin_of(&back, "/settings/params/preset"), Some("robust"));
@@ -87,10 +88,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.safetensors");
         std::fs::write(&path, small_model().to_bytes().unwrap()).unwrap();
-        let back = load(&Source::new(&path)).unwrap();
+        let back = load_model(&Source::new(&path)).unwrap();
         assert_eq!(columns_of(&back), ["column_1", "column_2"]);
         assert_eq!(origin_of(&back, "/command"), None);
         std::fs::write(&path, b"nothing of that kind").unwrap();
-        assert!(matches!(load(&Source::new(&path)), Err(Failure::Input(_))));
+        assert!(matches!(load_model(&Source::new(&path)), Err(Failure::Input(_))));
     }
 }

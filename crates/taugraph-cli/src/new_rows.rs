@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use taugraph::points::PreparationRule;
 use taugraph_io::{Cells, Contents, Error as FileError, Role, Source};
 
-use crate::dataset::{read_with_roles, some_of};
+use crate::dataset::read_with_roles;
 use crate::failure::{Failure, Outcome};
+use crate::report::some_of;
 use crate::settings::InputSettings;
 
 /// New rows, ready to be prepared.

@@ -126,6 +126,11 @@ pub fn output(path: Option<&Path>) -> Output {
     path.map_or(Output::Stdout, Output::new)
 }
 
+/// Prints a text that is a result.
+pub fn print(text: &str) -> Outcome<()> {
+    Ok(Output::Stdout.write(|out| out.write_all(text.as_bytes()))?)
+}
+
 /// NPY cannot hold text; better said before the work than after it.
 pub fn refuse_text_in_npy(path: &Path, what: Option<&str>) -> Outcome<()> {
     match what.filter(|_| path.extension().is_some_and(|extension| extension == "npy")) {

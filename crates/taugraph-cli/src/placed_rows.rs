@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::metrics::{accuracy, balanced_accuracy};
-use taugraph::model::{Model, Placement, VERSION};
+use taugraph::model::{Model, Placement};
 use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_matrix};
 
+use crate::description::model_json;
 use crate::failure::Outcome;
-use crate::model_file::{classes_of, columns_of, origin_of};
 use crate::new_rows::NewRows;
 use crate::progress::{StageCost, total_seconds};
-use crate::report::{Scores, grouped, is_missing};
+use crate::report::{Scores, grouped, is_missing, listed, some_of};
 
 /// How well the results agree with true labels.
 #[derive(Default)]
@@ -152,7 +152,7 @@ impl PlacedRows<'_> {
             ));
         }
         if !self.rows.ignored.is_empty() {
-            let names = crate::dataset::some_of(&self.rows.ignored);
+            let names = some_of(&self.rows.ignored);
             notes.push(format!("columns that the model does not know were left aside: {names}"));
         }
         if !self.rows.by_name {
@@ -217,7 +217,7 @@ impl PlacedRows<'_> {
         let mut all = json!({
             "taugraph": env!("CARGO_PKG_VERSION"),
             "command": "predict",
-            "model": describe(self.model),
+            "model": model_json(self.model),
             "input": {
                 "name": self.rows.name,
                 "rows": self.rows.n_rows,
@@ -249,14 +249,6 @@ impl PlacedRows<'_> {
     }
 }
 
-/// The first of many.
-fn listed(parts: impl Iterator<Item = String>) -> String {
-    let parts: Vec<String> = parts.collect();
-    let most = 12;
-    let rest = if parts.len() > most { format!(" and {} more", parts.len() - most) } else { String::new() };
-    parts[..parts.len().min(most)].join(", ") + &rest
-}
-
 fn unsure(margins: &[f64]) -> String {
     grouped(margins.iter().filter(|margin| **margin < 0.1).count())
 }
@@ -274,68 +266,4 @@ fn score_labels(truth: &[String], found: &[&str]) -> Outcome<Option<(f64, f64, u
     let found: Vec<u32> =
         found.iter().map(|name| classes.binary_search(name).map_or(other, |place| place as u32)).collect();
     Ok(Some((accuracy(&truth, &found)?, balanced_accuracy(&truth, &found)?, truth.len())))
-}
-
-/// What a model is, for machines.
-pub fn describe(model: &Model) -> Value {
-    let columns = columns_of(model);
-    let pca = model.preparation().and_then(|rule| rule.pca());
-    json!({
-        "kind": "model",
-        "version": VERSION,
-        "origin": model.origin(),
-        "metric": model.metric(),
-        "graph": model.params(),
-        "rows": model.n_rows(),
-        "nodes": model.n_nodes(),
-        "columns": columns,
-        "used_columns": model.preparation().map(|rule| {
-            rule.columns().iter().map(|column| columns[column.column].as_str()).collect::<Vec<_>>()
-        }),
-        "pca": pca.map(|pca| json!({ "components": pca.variances.len(), "share": pca.explained() })),
-        "clusters": model.n_clusters(),
-        "embedding": model.n_embedded(),
-        "classes": classes_of(model),
-        "max_novelty": model.max_novelty(),
-    })
-}
-
-/// What a model is, for people.
-pub fn description(name: &str, model: &Model) -> String {
-    let program = origin_of(model, "/program").unwrap_or("taugraph");
-    let rows = grouped(model.n_rows());
-    let mut text = format!("{name}: model of {program} (version {VERSION}), from {rows} rows");
-    if let Some(command) = origin_of(model, "/command") {
-        let _ = write!(text, " by taugraph {command}");
-    }
-    text.push('\n');
-    let _ = write_description(model, &mut text);
-    text
-}
-
-fn write_description(model: &Model, text: &mut String) -> std::fmt::Result {
-    write!(text, "graph     {} nodes, ", grouped(model.n_nodes()))?;
-    if let Some(preset) = origin_of(model, "/settings/params/preset") {
-        write!(text, "preset {preset}, ")?;
-    }
-    writeln!(text, "{:?} distance", model.metric())?;
-    let columns = columns_of(model);
-    let used = model.preparation().map_or(columns.len(), |rule| rule.columns().len());
-    writeln!(text, "columns   {used} of {} used: {}", columns.len(), crate::dataset::some_of(&columns))?;
-    if let Some(pca) = model.preparation().and_then(|rule| rule.pca()) {
-        writeln!(
-            text,
-            "pca       {} components, {:.1} % of the variance",
-            pca.variances.len(),
-            100.0 * pca.explained()
-        )?;
-    }
-    if let Some(clusters) = model.n_clusters() {
-        let embedded = model.n_embedded().map_or("no embedding".into(), |d| format!("{d} coordinates"));
-        writeln!(text, "clusters  {clusters}, {embedded}")?;
-    }
-    if model.n_classes().is_some() {
-        writeln!(text, "labels    {}", listed(classes_of(model).into_iter()))?;
-    }
-    Ok(())
 }

@@ -60,7 +60,7 @@ fn save_model(
     classes: &[String],
     path: &Path,
 ) -> Outcome<()> {
-    model_file::save(model, command, settings, &dataset.features, classes, &Output::new(path))
+    model_file::save_model(model, command, settings, &dataset.features, classes, &Output::new(path))
 }
 
 /// What is text beside numbers in a table of results.

@@ -7,7 +7,7 @@ use taugraph_io::{Output, Source, write_table};
 
 use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
-use crate::model_file::{classes_of, columns_of, load};
+use crate::model_file::{classes_of, columns_of, load_model};
 use crate::new_rows::read_new_rows;
 use crate::outputs::{Holds, Outputs, output, refuse_text_in_npy};
 use crate::placed_rows::PlacedRows;
@@ -35,7 +35,7 @@ pub fn predict(args: &PredictCommand) -> Outcome<()> {
     let run = run.with_memory_limit(args.memory.or(run.memory_limit));
 
     run.stage("read", None)?;
-    let model = load(&Source::new(&args.model))?;
+    let model = load_model(&Source::new(&args.model))?;
     check_against_model(args, &model)?;
     let columns = columns_of(&model);
     let mut rows = read_new_rows(&input, &columns, model.preparation())?;

@@ -17,7 +17,7 @@ use crate::settings::Settings;
 
 pub use scores::{Scores, is_missing};
 pub use taugraph_terminal::{grouped, say, write_json};
-pub use words::{mean_and_deviation, sparkline};
+pub use words::{listed, mean_and_deviation, significant, some_of, sparkline};
 
 /// Everything that a report is made of.
 pub struct Report<'a> {
