@@ -16,6 +16,7 @@ use taugraph_io::{
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
 use crate::report::some_of;
+use crate::row_ids::RowIds;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
 /// What is known about a file, beside its numbers.
@@ -30,8 +31,7 @@ pub struct Dataset {
     pub sparse: Option<SparseSize>,
     /// The column of true labels; the labels of a svmlight file, asked for or not.
     pub labels: Option<Vec<String>>,
-    /// The column that names the rows.
-    pub ids: Option<Vec<String>>,
+    pub ids: Option<RowIds>,
     /// What was changed in a matrix to make it a graph.
     pub changes: Changes,
     /// Whether the features are on disk.
@@ -213,10 +213,8 @@ fn from_table(
     input: &InputSettings,
 ) -> Outcome<(Dataset, Input<'static>)> {
     table.refuse_text(TEXT_HINT)?;
-    let take = |column: &Option<String>| {
-        column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
-    };
-    let (labels, ids) = (take(&input.label_column), take(&input.id_column));
+    let labels = input.label_column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec);
+    let ids = RowIds::of_table(&table, input.id_column.as_deref());
     let features: Vec<String> = table.number_names().into_iter().map(str::to_string).collect();
     if features.is_empty() {
         return Err(Failure::Input(format!("{name}: no column is left to use as a feature")));

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod context;
 mod dataset;
+mod demo;
 mod description;
 mod features;
 mod given_labels;
@@ -15,6 +16,8 @@ mod outputs;
 mod page;
 mod placed_rows;
 mod report;
+mod results;
+mod row_ids;
 mod settings;
 mod work_folder;
 

@@ -16,6 +16,13 @@ pub enum Holds {
     Other,
 }
 
+impl Holds {
+    /// A table of numbers, and of text where the rows have names.
+    pub fn numbers(id_column: Option<&str>) -> Self {
+        Holds::Table(id_column.map(|_| "the cells of --id-column"))
+    }
+}
+
 /// The outputs of a command, by the flags that name them.
 #[derive(Default)]
 pub struct Outputs<'a> {
