@@ -4,19 +4,22 @@
 use taugraph::memory;
 use taugraph::progress::Run;
 use taugraph::{Error, Input};
+use taugraph_report::Found;
 
 use crate::args::{InputArgs, ResumeArgs, RunArgs};
 use crate::dataset::{Dataset, of_points, read_dataset};
 use crate::failure::{Failure, Outcome};
 use crate::features::{Features, with_advice};
+use crate::page::Page;
 use crate::progress::Terminal;
+use crate::report::Report;
 use crate::settings::Settings;
 use crate::work_folder::WorkFolder;
 
 /// A run with everything around it.
 pub struct Context {
     pub settings: Settings,
-    pub terminal: Terminal,
+    terminal: Terminal,
     memory_limit: Option<u64>,
     folder: Option<WorkFolder>,
     features: Features,
@@ -66,5 +69,20 @@ impl Context {
                 (failure, _) => failure,
             }
         })
+    }
+
+    /// The report of what was found; the work ends here.
+    pub fn report<'a>(&'a self, command: &'static str, dataset: &'a Dataset, found: Found<'a>) -> Report<'a> {
+        let (settings, stages) = (&self.settings, self.terminal.finish());
+        Report { command, settings, dataset, found, scores: None, evaluation: None, stages }
+    }
+
+    /// Publishes the report and, if it was asked for, the page.
+    pub fn publish(&self, report: &Report<'_>, page: Option<Page<'_>>, args: &RunArgs) -> Outcome<()> {
+        report.publish(args)?;
+        match page {
+            Some(page) => page.publish(report, &self.run(), &self.terminal),
+            None => Ok(()),
+        }
     }
 }

@@ -15,6 +15,8 @@ use taugraph_io::{
 
 use crate::failure::{Failure, Outcome};
 use crate::features::Features;
+use crate::report::some_of;
+use crate::row_ids::RowIds;
 use crate::settings::{HeaderChoice, InputKind, InputSettings};
 
 /// What is known about a file, beside its numbers.
@@ -29,8 +31,7 @@ pub struct Dataset {
     pub sparse: Option<SparseSize>,
     /// The column of true labels; the labels of a svmlight file, asked for or not.
     pub labels: Option<Vec<String>>,
-    /// The column that names the rows.
-    pub ids: Option<Vec<String>>,
+    pub ids: Option<RowIds>,
     /// What was changed in a matrix to make it a graph.
     pub changes: Changes,
     /// Whether the features are on disk.
@@ -205,16 +206,6 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
     Ok(names.iter().map(role).collect())
 }
 
-/// The first names of many.
-pub fn some_of(names: &[String]) -> String {
-    const MAX: usize = 12;
-    let mut text = names.iter().take(MAX).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    if names.len() > MAX {
-        text += &format!(" and {} more", names.len() - MAX);
-    }
-    text
-}
-
 fn from_table(
     table: Table,
     values: Values,
@@ -222,10 +213,8 @@ fn from_table(
     input: &InputSettings,
 ) -> Outcome<(Dataset, Input<'static>)> {
     table.refuse_text(TEXT_HINT)?;
-    let take = |column: &Option<String>| {
-        column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
-    };
-    let (labels, ids) = (take(&input.label_column), take(&input.id_column));
+    let labels = input.label_column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec);
+    let ids = RowIds::of_table(&table, input.id_column.as_deref());
     let features: Vec<String> = table.number_names().into_iter().map(str::to_string).collect();
     if features.is_empty() {
         return Err(Failure::Input(format!("{name}: no column is left to use as a feature")));

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 /// Finds the labels; at least two classes, and at least one row without a label.
 pub fn given_labels(settings: &Settings, dataset: &Dataset) -> Outcome<GivenLabels> {
     let names: Vec<Option<String>> = match (&settings.labels.file, &dataset.labels) {
-        (Some(path), _) => labels_of_file(path, settings, dataset)?,
+        (Some(path), _) => labels_of_file(path, dataset)?,
         (None, Some(column)) => {
             column.iter().map(|label| (!is_missing(label)).then(|| label.clone())).collect()
         }
@@ -37,6 +37,24 @@ pub fn given_labels(settings: &Settings, dataset: &Dataset) -> Outcome<GivenLabe
         return Err(Failure::Input(message));
     }
     Ok(given)
+}
+
+/// The labels of all rows.
+pub fn true_labels(dataset: &Dataset) -> Outcome<&[String]> {
+    let Some(names) = &dataset.labels else {
+        return Err(Failure::Usage(
+            "the true labels are needed: name their column with --label-column, or give a svmlight file"
+                .into(),
+        ));
+    };
+    match names.iter().position(|name| is_missing(name)) {
+        None => Ok(names),
+        Some(row) => Err(Failure::Input(format!(
+            "{}, data row {}: the label is missing; evaluate needs all of them",
+            dataset.name,
+            row + 1
+        ))),
+    }
 }
 
 /// The parameters, with priors and sizes in the order of the classes.
@@ -67,7 +85,7 @@ pub fn with_shares(
 }
 
 /// A file with a column `label`, and `row` or the column that names the rows.
-fn labels_of_file(path: &Path, settings: &Settings, dataset: &Dataset) -> Outcome<Vec<Option<String>>> {
+fn labels_of_file(path: &Path, dataset: &Dataset) -> Outcome<Vec<Option<String>>> {
     let name = path.display();
     let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
     let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
@@ -81,7 +99,7 @@ fn labels_of_file(path: &Path, settings: &Settings, dataset: &Dataset) -> Outcom
         })
     };
     let labels = column("label").ok_or_else(|| Failure::Input(format!("{name} has no column 'label'")))?;
-    let by_id = settings.input.id_column.as_ref().and_then(|id| column(id).zip(dataset.ids.as_ref()));
+    let by_id = dataset.ids.as_ref().and_then(|ids| Some((column(&ids.column)?, &ids.of_rows)));
     let rows: Vec<usize> = match (by_id, column("row")) {
         (Some((ids, known)), _) => {
             let mut places: HashMap<&str, usize> = HashMap::new();

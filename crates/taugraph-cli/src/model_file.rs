@@ -1,20 +1,38 @@
 //! Models in files: what the library saves, with the names that the table and the command have for things.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use taugraph::model::Model;
 use taugraph_io::{Output, Source};
 
+use crate::dataset::Kind;
 use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 
+/// A model is made of points; to be found out before the work.
+pub fn check_model_input(path: Option<&Path>, kind: Kind) -> Outcome<()> {
+    let message = match kind {
+        _ if path.is_none() => return Ok(()),
+        Kind::Points => return Ok(()),
+        Kind::Sparse => {
+            "--save-model needs a dense table of points: new rows cannot be placed among sparse ones"
+        }
+        Kind::Distances | Kind::Graph => {
+            "--save-model needs a table of points: new ones cannot be placed among distances or into a given graph"
+        }
+    };
+    Err(Failure::Usage(message.into()))
+}
+
 /// Saves a model with the names of its columns, the names of its classes if it has any, and how it was made.
-pub fn save(
+pub fn save_model(
     model: Model,
     command: &str,
     settings: &Settings,
     columns: &[String],
     classes: &[String],
-    output: &Output,
+    path: &Path,
 ) -> Outcome<()> {
     let settings = serde_json::to_value(settings).map_err(|error| Failure::Computation(error.to_string()))?;
     let origin = json!({
@@ -26,11 +44,11 @@ pub fn save(
     if !classes.is_empty() {
         model = model.with_class_names(classes.to_vec())?;
     }
-    Ok(output.write(|out| Ok(model.save(out)?))?)
+    Ok(Output::new(path).write(|out| Ok(model.save(out)?))?)
 }
 
 /// Loads a model that may come from anywhere.
-pub fn load(source: &Source) -> Outcome<Model> {
+pub fn load_model(source: &Source) -> Outcome<Model> {
     let (mut bytes, size) = (source.open()?, source.size()?);
     Model::load(&mut bytes, size)
         .map_err(|error| Failure::Input(format!("{source} cannot be used as a model: {error}")))
@@ -73,8 +91,8 @@ mod tests {
         let columns = vec!["a".to_string(), "b".to_string()];
         for name in ["m.safetensors", "m.safetensors.gz", "m.safetensors.zst"] {
             let path = folder.path().join(name);
-            save(small_model(), "graph", &Settings::default(), &columns, &[], &Output::new(&path)).unwrap();
-            let back = load(&Source::new(&path)).unwrap();
+            save_model(small_model(), "graph", &Settings::default(), &columns, &[], &path).unwrap();
+            let back = load_model(&Source::new(&path)).unwrap();
             assert_eq!((columns_of(&back), classes_of(&back)), (columns.clone(), Vec::new()), "{name}");
             assert_eq!(origin_of(&back, "/command"), Some("graph"));
             assert_eq!(origin_of(&back, "/settings/params/preset"), Some("robust"));
@@ -87,10 +105,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.safetensors");
         std::fs::write(&path, small_model().to_bytes().unwrap()).unwrap();
-        let back = load(&Source::new(&path)).unwrap();
+        let back = load_model(&Source::new(&path)).unwrap();
         assert_eq!(columns_of(&back), ["column_1", "column_2"]);
         assert_eq!(origin_of(&back, "/command"), None);
         std::fs::write(&path, b"nothing of that kind").unwrap();
-        assert!(matches!(load(&Source::new(&path)), Err(Failure::Input(_))));
+        assert!(matches!(load_model(&Source::new(&path)), Err(Failure::Input(_))));
     }
 }

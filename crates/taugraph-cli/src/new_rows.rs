@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use taugraph::error::Error as LibraryError;
 use taugraph::points::PreparationRule;
 use taugraph_io::{Cells, Contents, Error as FileError, Role, Source};
 
-use crate::dataset::{read_with_roles, some_of};
+use crate::dataset::read_with_roles;
 use crate::failure::{Failure, Outcome};
+use crate::report::some_of;
+use crate::row_ids::RowIds;
 use crate::settings::InputSettings;
 
 /// New rows, ready to be prepared.
@@ -18,8 +21,7 @@ pub struct NewRows {
     pub values: Vec<f64>,
     /// The column of true labels.
     pub labels: Option<Vec<String>>,
-    /// The column that names the rows.
-    pub ids: Option<Vec<String>>,
+    pub ids: Option<RowIds>,
     /// Whether columns were found by their names.
     pub by_name: bool,
     /// Columns that the model does not know.
@@ -91,10 +93,8 @@ pub fn read_new_rows(
             && !known.contains(column.name.as_str())
     };
     let ignored = table.columns.iter().filter(is_ignored).map(|column| column.name.clone()).collect();
-    let take = |column: &Option<String>| {
-        column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec)
-    };
-    let (labels, ids) = (take(&input.label_column), take(&input.id_column));
+    let labels = input.label_column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec);
+    let ids = RowIds::of_table(&table, input.id_column.as_deref());
     table.values.clear();
     Ok(NewRows { name, n_rows: n, values, labels, ids, by_name, ignored, gaps })
 }
@@ -134,6 +134,25 @@ fn are_names(names: &[String]) -> bool {
         name.strip_prefix("column_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     !names.iter().all(is_number)
+}
+
+/// Errors of the library about new rows, in the names of the file.
+pub fn of_new_rows(error: LibraryError, name: &str) -> Failure {
+    match error {
+        LibraryError::ZeroRow { row } => Failure::Input(format!(
+            "{name}, data row {}: all features are zero there, so the cosine distance is not defined; drop the row",
+            row + 1
+        )),
+        LibraryError::NotFinite { row, value, .. } if value.is_nan() => Failure::Input(format!(
+            "{name}, data row {}: a cell is missing, and the model does not say how to fill it",
+            row + 1
+        )),
+        LibraryError::NotFinite { row, .. } | LibraryError::TooDistant { row } => Failure::Input(format!(
+            "{name}, data row {}: a value is so large that no distance can be measured; correct it or drop the row",
+            row + 1
+        )),
+        other => other.into(),
+    }
 }
 
 #[cfg(test)]

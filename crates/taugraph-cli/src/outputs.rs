@@ -16,6 +16,13 @@ pub enum Holds {
     Other,
 }
 
+impl Holds {
+    /// A table of numbers, and of text where the rows have names.
+    pub fn numbers(id_column: Option<&str>) -> Self {
+        Holds::Table(id_column.map(|_| "the cells of --id-column"))
+    }
+}
+
 /// The outputs of a command, by the flags that name them.
 #[derive(Default)]
 pub struct Outputs<'a> {
@@ -124,6 +131,11 @@ pub fn is_stdout(path: Option<&Path>) -> bool {
 /// A file, or standard output.
 pub fn output(path: Option<&Path>) -> Output {
     path.map_or(Output::Stdout, Output::new)
+}
+
+/// Prints a text that is a result.
+pub fn print(text: &str) -> Outcome<()> {
+    Ok(Output::Stdout.write(|out| out.write_all(text.as_bytes()))?)
 }
 
 /// NPY cannot hold text; better said before the work than after it.

@@ -33,30 +33,20 @@ impl<'a> Page<'a> {
         Some(Self { args, sample })
     }
 
-    /// Computes and writes what was asked for. `notes` and `more` are what a command adds to warnings and summary.
-    pub fn publish(
-        self,
-        found: Found<'_>,
-        report: &Report<'_>,
-        notes: Vec<String>,
-        more: &str,
-        run: &Run<'_>,
-        terminal: &Terminal,
-    ) -> Outcome<()> {
+    /// Computes and writes what was asked for.
+    pub fn publish(self, report: &Report<'_>, run: &Run<'_>, terminal: &Terminal) -> Outcome<()> {
         let typed = || command_line(std::env::args_os().skip(1));
-        let mut warnings = report.warnings();
-        warnings.extend(notes);
-        let is_propagation = matches!(found, Found::Labels(..));
+        let is_propagation = matches!(report.found, Found::Labels(..));
         let subject = Subject {
             name: &report.dataset.name,
-            found,
+            found: report.found,
             sample: self.sample,
-            ids: report.dataset.ids.as_deref(),
+            ids: report.dataset.ids.as_ref().map(|ids| ids.of_rows.as_slice()),
             // The labels that were spread are no truth to compare with.
             known_labels: report.dataset.labels.as_deref().filter(|_| !is_propagation),
             command: self.args.command.clone().unwrap_or_else(typed),
-            summary: report.text() + more,
-            warnings,
+            summary: report.text(),
+            warnings: report.warnings_and_notes(),
             stages: report
                 .stages
                 .iter()

@@ -90,13 +90,14 @@ struct Written {
 }
 
 impl Settings {
-    /// The defaults, or those of `--config`.
-    pub fn start(run: &RunArgs) -> Outcome<Self> {
+    /// The defaults, or those of `--config`, for an input.
+    pub fn start(run: &RunArgs, input: &InputArgs) -> Outcome<Self> {
         let mut settings = match &run.config {
             None => Self::default(),
             Some(path) => Self::of_config(path)?,
         };
         settings.params.seed = run.seed.unwrap_or(settings.params.seed);
+        settings.apply_input(input)?;
         Ok(settings)
     }
 

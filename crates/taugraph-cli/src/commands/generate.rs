@@ -1,15 +1,14 @@
 //! `taugraph generate`.
 
 use taugraph::error::human_bytes;
-use taugraph::generators::{
-    LabeledPoints, SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs,
-};
+use taugraph::generators::{SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs};
 use taugraph::memory::available;
-use taugraph_io::{NewColumn, NewTable, check_table_output, write_table};
+use taugraph_io::check_table_output;
 
 use crate::args::{Density, GenerateArgs, Shape};
 use crate::failure::{Failure, Outcome};
 use crate::outputs::output;
+use crate::results::write_points;
 
 pub fn generate(args: &GenerateArgs) -> Outcome<()> {
     let target = output(args.output.as_deref());
@@ -30,7 +29,7 @@ pub fn generate(args: &GenerateArgs) -> Outcome<()> {
         Shape::Blobs => uneven_blobs(n, args.columns, args.blobs, seed)?,
     };
     let noisy = add_noise(&data, args.noise, args.share, seed)?;
-    Ok(write_table(&as_table(&noisy), &target)?)
+    write_points(&noisy, &target)
 }
 
 /// The points, a noisy copy and the columns to write.
@@ -46,17 +45,4 @@ fn check_memory(args: &GenerateArgs) -> Outcome<()> {
             human_bytes(bytes)
         ))),
     }
-}
-
-/// Columns x1, x2, … and label.
-pub fn as_table(data: &LabeledPoints) -> NewTable {
-    let d = data.points.n_columns();
-    let features = (0..d).map(|column| {
-        NewColumn::numbers(
-            format!("x{}", column + 1),
-            data.points.values().iter().skip(column).step_by(d).copied(),
-        )
-    });
-    let labels = NewColumn::integers("label", data.labels.iter().map(|&label| i64::from(label)));
-    NewTable::new(features.chain([labels]).collect())
 }

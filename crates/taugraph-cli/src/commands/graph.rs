@@ -1,28 +1,25 @@
 //! `taugraph graph`.
 
 use taugraph::RobustGraph;
+use taugraph_report::Found;
 
-use super::{text_of, write_graph, write_scales};
 use crate::args::GraphCommand;
 use crate::context::Context;
 use crate::dataset::Kind;
 use crate::failure::{Failure, Outcome};
 use crate::outputs::{Holds, Outputs, output};
-use taugraph_report::Found;
-
 use crate::page::Page;
-use crate::report::Report;
+use crate::results::{write_graph, write_scales};
 use crate::settings::Settings;
 
 pub fn graph(args: &GraphCommand) -> Outcome<()> {
-    let mut settings = Settings::start(&args.run)?;
-    settings.apply_input(&args.input)?;
+    let mut settings = Settings::start(&args.run, &args.input)?;
     args.params.apply(&mut settings.params)?;
-    let json = args.run.json.as_deref();
+    let (json, numbers) = (args.run.json.as_deref(), Holds::numbers(settings.input.id_column.as_deref()));
     let outputs = Outputs::default()
         .with_result("edges", args.output.as_deref(), Holds::Graph, json)
         .with("--json", json, Holds::Other)
-        .with("--scales", args.scales.as_deref(), Holds::Table(text_of(&settings.input)))
+        .with("--scales", args.scales.as_deref(), numbers)
         .with_report(&args.shows);
     outputs.check(&[&settings.input.file])?;
     let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
@@ -39,22 +36,8 @@ pub fn graph(args: &GraphCommand) -> Outcome<()> {
         write_graph(&found, &output(args.output.as_deref()))?;
     }
     if let Some(path) = &args.scales {
-        write_scales(&found, &dataset, context.settings.input.id_column.as_deref(), path)?;
+        write_scales(&found, dataset.ids.as_ref(), path)?;
     }
-    let stages = context.terminal.finish();
-    let report = Report {
-        command: "graph",
-        settings: &context.settings,
-        dataset: &dataset,
-        graph: &found,
-        clusters: None,
-        stages: &stages,
-    };
-    report.publish(None, "", &args.run)?;
-    match page {
-        Some(page) => {
-            page.publish(Found::Graph(&found), &report, Vec::new(), "", &context.run(), &context.terminal)
-        }
-        None => Ok(()),
-    }
+    let report = context.report("graph", &dataset, Found::Graph(&found));
+    context.publish(&report, page, &args.run)
 }

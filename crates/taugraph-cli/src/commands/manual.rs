@@ -8,6 +8,7 @@ use taugraph_io::Output;
 
 use crate::args::Cli;
 use crate::failure::Outcome;
+use crate::outputs::make_folder;
 
 pub fn completions(shell: Shell) -> Outcome<()> {
     let mut script = Vec::new();
@@ -17,8 +18,7 @@ pub fn completions(shell: Shell) -> Outcome<()> {
 
 /// One page for the program and one for each command.
 pub fn manual(folder: &Path) -> Outcome<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|source| taugraph_io::Error::Write { path: folder.to_path_buf(), source })?;
+    make_folder(folder)?;
     let program = Cli::command();
     let write = |name: String, command: clap::Command| -> Outcome<()> {
         let mut page = Vec::new();

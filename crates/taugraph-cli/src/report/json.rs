@@ -12,7 +12,7 @@ const PROGRAM_BYTES: u64 = 5 << 20;
 impl Report<'_> {
     /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
     pub fn json(&self) -> Value {
-        let graph = self.graph.node_graph();
+        let graph = self.graph().node_graph();
         let mut all = json!({
             "taugraph": env!("CARGO_PKG_VERSION"),
             "command": self.command,
@@ -34,17 +34,17 @@ impl Report<'_> {
             all["input"]["columns"] = json!(size.n_columns);
             all["input"]["entries"] = json!(size.n_entries);
         }
-        if self.graph.row_size().is_some() {
+        if self.graph().row_size().is_some() {
             let (params, is_sparse) = (&self.settings.params, self.dataset.sparse.is_some());
-            let metric = self.graph.robust().and_then(|part| part.metric());
+            let metric = self.graph().robust().and_then(|part| part.metric());
             all["input"]["metric"] = json!(metric.map(|metric| metric.name()));
             all["input"]["standardize"] = json!(params.preparation_for(is_sparse).standardize.name());
         }
-        if let Some(robust) = self.graph.robust() {
+        if let Some(robust) = self.graph().robust() {
             self.add_robust(robust, &mut all);
         }
-        if let Some(clusters) = &self.clusters {
-            let clustering = clusters.found.clustering();
+        if let Some(clusters) = self.clusters() {
+            let clustering = clusters.clustering();
             let found = clustering.embedding.as_ref();
             all["clusters"] = json!({
                 "count": clustering.n_clusters(),
@@ -56,17 +56,23 @@ impl Report<'_> {
                 "components": clustering.n_components,
                 "links": clustering.links.len(),
             });
-            all["labels"] = json!(clusters.found.labels());
-            if let Some(stability) = clusters.found.stability_of_nodes() {
+            all["labels"] = json!(clusters.labels());
+            if let Some(stability) = clusters.stability_of_nodes() {
                 all["stability"] = json!({
                     "overall": stability.overall,
                     "draws": stability.of_draws,
-                    "rows": clusters.found.stability(),
+                    "rows": clusters.stability(),
                 });
             }
-            if let Some(scores) = &clusters.scores {
-                all["scores"] = scores.json();
-            }
+        }
+        if let Some(scores) = &self.scores {
+            all["scores"] = scores.json();
+        }
+        if let Some(rows) = self.labeled_rows() {
+            all["propagation"] = rows.json();
+        }
+        if let Some(evaluation) = &self.evaluation {
+            all["evaluation"] = evaluation.json();
         }
         all
     }
@@ -88,9 +94,9 @@ impl Report<'_> {
                 })).collect::<Vec<_>>(),
             });
         }
-        if let (Some(_), Some(row)) = (&robust.preparation, self.graph.row_size()) {
+        if let (Some(_), Some(row)) = (&robust.preparation, self.graph().row_size()) {
             let (n, params) = (self.dataset.n_rows, &self.settings.params);
-            let estimate = match self.clusters {
+            let estimate = match self.clusters() {
                 Some(_) => taugraph::cluster::whole_run_estimate(n, row, &params.graph, &params.cluster),
                 None => taugraph::robust::memory_estimate(n, row, &params.graph),
             };

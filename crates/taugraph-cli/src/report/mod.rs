@@ -1,54 +1,68 @@
 //! A run described: for people as text, for machines as JSON.
 
+mod evaluation;
 mod json;
+mod labels;
 mod scores;
 mod text;
+mod walk;
 mod warnings;
 mod words;
 
-use serde_json::Value;
 use taugraph::{FittedClusters, FittedGraph};
+use taugraph_report::Found;
 
+use self::labels::LabeledRows;
 use crate::args::RunArgs;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
 use crate::progress::StageCost;
 use crate::settings::Settings;
 
+pub use evaluation::Evaluated;
 pub use scores::{Scores, is_missing};
 pub use taugraph_terminal::{grouped, say, write_json};
-pub use words::{mean_and_deviation, sparkline};
+pub use words::{listed, mean_and_deviation, significant, some_of, sparkline};
 
 /// Everything that a report is made of.
 pub struct Report<'a> {
-    pub command: &'a str,
+    pub command: &'static str,
     pub settings: &'a Settings,
     pub dataset: &'a Dataset,
-    pub graph: &'a FittedGraph,
-    pub clusters: Option<Clusters<'a>>,
-    /// What each stage took.
-    pub stages: &'a [StageCost],
-}
-
-/// The clustering, if there is one.
-pub struct Clusters<'a> {
-    pub found: &'a FittedClusters,
+    pub found: Found<'a>,
+    /// Of clusters, where true labels are known.
     pub scores: Option<Scores>,
+    /// Of a graph on which labels were tried.
+    pub evaluation: Option<Evaluated<'a>>,
+    /// What each stage took.
+    pub stages: Vec<StageCost>,
 }
 
 impl Report<'_> {
-    /// Writes the JSON, with one more section if there is one, and prints the summary with what follows it.
-    pub fn publish(&self, section: Option<(&str, Value)>, more: &str, args: &RunArgs) -> Outcome<()> {
+    /// Writes the JSON and prints the summary.
+    pub fn publish(&self, args: &RunArgs) -> Outcome<()> {
         if let Some(path) = &args.json {
-            let mut json = self.json();
-            if let Some((name, value)) = section {
-                json[name] = value;
-            }
-            write_json(&json, path)?;
+            write_json(&self.json(), path)?;
         }
         if !args.quiet {
-            say(&format!("{}{more}", self.text()));
+            say(&self.text());
         }
         Ok(())
+    }
+
+    fn graph(&self) -> &FittedGraph {
+        match self.found {
+            Found::Graph(graph) => graph,
+            Found::Clusters(clusters) => clusters.graph(),
+            Found::Labels(labels, _) => labels.graph(),
+        }
+    }
+
+    fn clusters(&self) -> Option<&FittedClusters> {
+        if let Found::Clusters(clusters) = self.found { Some(clusters) } else { None }
+    }
+
+    fn labeled_rows(&self) -> Option<LabeledRows<'_>> {
+        if let Found::Labels(found, given) = self.found { Some(LabeledRows::new(found, given)) } else { None }
     }
 }

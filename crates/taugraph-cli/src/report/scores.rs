@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use taugraph::labels::Labels;
 use taugraph::metrics::{ami, ari, balanced_accuracy, match_labels, matched_accuracy, nmi};
 
+use crate::dataset::Dataset;
 use crate::failure::Outcome;
+use crate::settings::Settings;
 
 /// Agreement of two labelings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +42,14 @@ impl Scores {
         }))
     }
 
+    /// The same for the label column of a run, if one is named: the labels of a svmlight file are there unasked.
+    pub fn asked(settings: &Settings, dataset: &Dataset, found: &[u32]) -> Outcome<Option<Self>> {
+        match &dataset.labels {
+            Some(truth) if settings.input.label_column.is_some() => Self::new(truth, found),
+            _ => Ok(None),
+        }
+    }
+
     /// Name and value of each score.
     pub fn named(&self) -> [(&'static str, f64); 5] {
         [
@@ -49,6 +59,14 @@ impl Scores {
             ("accuracy", self.accuracy),
             ("balanced_accuracy", self.balanced_accuracy),
         ]
+    }
+
+    /// One line.
+    pub fn text(&self) -> String {
+        format!(
+            "NMI {:.3}, ARI {:.3}, AMI {:.3}, accuracy {:.3}, balanced {:.3}",
+            self.nmi, self.ari, self.ami, self.accuracy, self.balanced_accuracy
+        )
     }
 
     pub fn json(&self) -> Value {

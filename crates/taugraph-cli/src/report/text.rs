@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Clusters, Report, grouped, sparkline};
+use taugraph::FittedClusters;
+
+use super::{Report, grouped, listed, sparkline};
 use crate::progress::total_seconds;
 
 impl Report<'_> {
@@ -23,7 +25,7 @@ impl Report<'_> {
                 grouped(dataset.n_rows),
                 grouped(size.n_columns),
                 grouped(size.n_entries),
-                self.graph.robust().and_then(|part| part.metric()).map_or("no", |metric| metric.name())
+                self.graph().robust().and_then(|part| part.metric()).map_or("no", |metric| metric.name())
             )?,
             (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
             (d, None) => {
@@ -32,9 +34,9 @@ impl Report<'_> {
                 writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
             }
         }
-        let graph = self.graph.node_graph();
+        let graph = self.graph().node_graph();
         write!(text, "graph     {} nodes, {} edges", grouped(graph.n_nodes()), grouped(graph.n_edges()))?;
-        match self.graph.robust() {
+        match self.graph().robust() {
             None => writeln!(text, " (given)")?,
             Some(robust) => {
                 let components = robust.nodes.components.len();
@@ -75,18 +77,23 @@ impl Report<'_> {
                 }
             }
         }
-        if let Some(clusters) = &self.clusters {
-            self.write_clusters(clusters, text)?;
+        if let Some(found) = self.clusters() {
+            self.write_clusters(found, text)?;
         }
-        writeln!(text, "time      {:.2} s", total_seconds(self.stages))?;
+        writeln!(text, "time      {:.2} s", total_seconds(&self.stages))?;
         for warning in self.warnings() {
             writeln!(text, "note      {warning}")?;
         }
-        Ok(())
+        if let Some(rows) = self.labeled_rows() {
+            rows.write_text(text)?;
+        }
+        match &self.evaluation {
+            Some(evaluation) => evaluation.write_text(text),
+            None => Ok(()),
+        }
     }
 
-    fn write_clusters(&self, clusters: &Clusters<'_>, text: &mut String) -> std::fmt::Result {
-        let found = clusters.found;
+    fn write_clusters(&self, found: &FittedClusters, text: &mut String) -> std::fmt::Result {
         let k = found.n_clusters();
         let how = match self.settings.params.cluster.n_clusters {
             Some(_) => String::new(),
@@ -98,10 +105,7 @@ impl Report<'_> {
         writeln!(text, "clusters  {k}{how}")?;
         let mut sizes = vec![0usize; k];
         found.labels().iter().for_each(|&label| sizes[label as usize] += 1);
-        let most = 12;
-        let shown: Vec<String> = sizes.iter().take(most).map(|&size| grouped(size)).collect();
-        let rest = if k > most { format!(" and {} more", k - most) } else { String::new() };
-        writeln!(text, "sizes     {}{rest}", shown.join(", "))?;
+        writeln!(text, "sizes     {}", listed(sizes.iter().map(|&size| grouped(size))))?;
         if let (Some(stability), Some(of_rows)) = (found.stability_of_nodes(), found.stability()) {
             let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
             let mut sums = vec![0.0; k];
@@ -110,19 +114,15 @@ impl Report<'_> {
                 sums.iter().zip(&sizes).map(|(sum, &size)| format!("{:.2}", sum / size.max(1) as f64));
             writeln!(
                 text,
-                "stability {:.3} over {} drawn graphs, {} nodes below 0.8; by cluster {}{rest}",
+                "stability {:.3} over {} drawn graphs, {} nodes below 0.8; by cluster {}",
                 stability.overall,
                 stability.of_draws.len(),
                 grouped(unsure),
-                means.take(most).collect::<Vec<_>>().join(", ")
+                listed(means)
             )?;
         }
-        if let Some(scores) = &clusters.scores {
-            writeln!(
-                text,
-                "scores    NMI {:.3}, ARI {:.3}, AMI {:.3}, accuracy {:.3}, balanced {:.3}",
-                scores.nmi, scores.ari, scores.ami, scores.accuracy, scores.balanced_accuracy
-            )?;
+        if let Some(scores) = &self.scores {
+            writeln!(text, "scores    {}", scores.text())?;
         }
         Ok(())
     }

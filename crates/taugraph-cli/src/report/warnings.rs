@@ -19,22 +19,28 @@ impl Report<'_> {
                 "{n_asymmetric} pairs of the graph had two different entries; both have one now"
             ));
         }
-        let found = match &self.clusters {
-            Some(clusters) => clusters.found.warnings(),
-            None => self.graph.warnings(),
+        let found = match self.clusters() {
+            Some(clusters) => clusters.warnings(),
+            None => self.graph().warnings(),
         };
         warnings.extend(found.iter().map(Warning::to_string));
         warnings
     }
 
+    /// The same with what is said of labeled rows, which JSON has as numbers.
+    pub fn warnings_and_notes(&self) -> Vec<String> {
+        let notes = self.labeled_rows().map(|rows| rows.notes()).unwrap_or_default();
+        self.warnings().into_iter().chain(notes).collect()
+    }
+
     fn warn_of_input(&self, warnings: &mut Vec<String>) {
-        let of_table = self.graph.robust().is_some_and(|robust| robust.preparation.is_some());
+        let of_table = self.graph().robust().is_some_and(|robust| robust.preparation.is_some());
         let of_points = of_table || self.dataset.sparse.is_some();
         let (params, usual) = (&self.settings.params, Config::default());
         if !of_points && (params.preparation != usual.preparation || params.metric.is_some()) {
             warnings.push("preparation and metric have no effect on a given graph or given distances".into());
         }
-        if self.graph.robust().is_none() && params.graph != usual.graph {
+        if self.graph().robust().is_none() && params.graph != usual.graph {
             warnings.push("the parameters of the graph have no effect on a given graph".into());
         }
         let is_label = |name: &&String| {
@@ -45,8 +51,7 @@ impl Report<'_> {
                 "'{name}' is used as a feature; --label-column {name} or --drop {name} keeps it out"
             ));
         }
-        let scored = self.clusters.as_ref().and_then(|clusters| clusters.scores);
-        if let (Some(labels), Some(scores)) = (&self.dataset.labels, scored)
+        if let (Some(labels), Some(scores)) = (&self.dataset.labels, self.scores)
             && scores.n_rows < labels.len()
         {
             let without = grouped(labels.len() - scores.n_rows);

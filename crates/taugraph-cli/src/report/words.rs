@@ -7,6 +7,30 @@ pub fn sparkline(counts: &[usize]) -> String {
     counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
 }
 
+/// The first of many.
+pub fn listed(parts: impl IntoIterator<Item = String>) -> String {
+    const MAX: usize = 12;
+    let parts: Vec<String> = parts.into_iter().collect();
+    let rest = if parts.len() > MAX { format!(" and {} more", parts.len() - MAX) } else { String::new() };
+    parts[..parts.len().min(MAX)].join(", ") + &rest
+}
+
+/// The first names of many.
+pub fn some_of(names: &[String]) -> String {
+    listed(names.iter().map(|name| format!("'{name}'")))
+}
+
+/// Six significant digits.
+pub fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-4..1e9).contains(&magnitude) {
+        return format!("{value:.4e}");
+    }
+    let before = if magnitude >= 1.0 { magnitude.log10().floor() as i32 + 1 } else { 1 };
+    let text = format!("{value:.*}", (6 - before).max(0) as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
 /// Mean and standard deviation, as 0.97 ± 0.02.
 pub fn mean_and_deviation(values: &[f64], digits: usize) -> String {
     let n = values.len() as f64;
@@ -20,7 +44,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_and_drawn() {
+    fn numbers_are_short() {
+        assert_eq!(significant(0.0), "0");
+        assert_eq!(significant(1.5), "1.5");
+        assert_eq!(significant(-123.456789), "-123.457");
+        assert_eq!(significant(1e-9), "1.0000e-9");
+        assert_eq!(significant(1234567.0), "1234567");
+        assert_eq!(significant(0.1 + 0.2), "0.3");
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let numbers = |n: usize| listed((1..=n).map(|number| number.to_string()));
+        assert_eq!((numbers(0), numbers(2)), (String::new(), "1, 2".into()));
+        assert!(numbers(12).ends_with(", 12") && numbers(15).ends_with(", 12 and 3 more"));
+    }
+
+    #[test]
+    fn numbers_are_drawn_and_averaged() {
         assert_eq!(sparkline(&[8, 4, 1, 0]), "█▄▁ ");
         assert_eq!(sparkline(&[0, 0]), "  ");
         assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0], 2), "2.00 ± 1.00");
