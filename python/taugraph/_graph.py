@@ -60,7 +60,8 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
     decay_ : ndarray of shape (n_taus, 2)
         Each quantile and the edges that persist at it.
     diagnostics_ : dict
-        Components, links, recall of the search, training, what was prepared.
+        Components, also of the edges that persist at each quantile (``components_by_tau``), links, recall of the search, training
+        (losses of each quantile model), crossing rate of the quantiles, what was prepared.
     n_features_in_ : int
         Columns seen in fit.
 

@@ -67,7 +67,7 @@ fn without_times(folder: &Folder, name: &str) -> serde_json::Value {
 fn a_run_is_repeated_from_its_json() {
     let folder = spirals();
     folder.ok(
-        "cluster spirals.csv --label-column label --preset paper --set graph.estimator.hidden=20 --set graph.estimator.max_epochs=8 --seed 9 --stability=2 \
+        "cluster spirals.csv --label-column label --preset paper --set graph.estimator.hidden=20 --set graph.estimator.schedule.steps=40 --seed 9 --stability=2 \
          --standardize minmax --clusters 3 --set cluster.laplacian=random-walk --output a.csv --json a.json --graph a.npz \
          --embedding a.npy",
     );
@@ -86,7 +86,7 @@ fn a_run_is_repeated_from_its_json() {
 fn training_pairs_are_chosen_kept_and_default_in_older_files() {
     let folder = spirals();
     let command = "cluster spirals.csv --label-column label --neighbors 10 --seed 2";
-    for (estimator, iterations) in [("auto-encoder", "max_epochs"), ("factorization", "max_iterations")] {
+    for (estimator, iterations) in [("auto-encoder", "schedule.steps"), ("factorization", "max_iterations")] {
         let with = |flags: &str| {
             folder.ok(&format!(
                 "{command} --set graph.estimator={estimator} --set graph.estimator.{iterations}=5 {flags} --json run.json --graph run.npz"
@@ -279,7 +279,7 @@ fn help_is_short_and_complete() {
     let params = folder.ok("params");
     assert!(params.contains("cluster.kmeans.max_rounds = 300\n    whole number, at least 1"), "{params}");
     assert!(params.contains("graph.estimator.floor = 0.5  (with graph.estimator = community)"), "{params}");
-    assert!(folder.ok("params graph.threshold --preset paper").starts_with("graph.threshold = 0.2\n"));
+    assert!(folder.ok("params graph.threshold --preset paper").starts_with("graph.threshold = 0.7\n"));
     folder.ok("params --json params.json");
     assert!(folder.json("params.json").as_array().unwrap().iter().any(|one| one["path"] == "metric"));
     assert!(folder.ok("--help").contains("Exit codes"));

@@ -9,6 +9,8 @@ mod failure;
 #[cfg(feature = "studies")]
 pub mod labels;
 #[cfg(feature = "studies")]
+pub mod networks;
+#[cfg(feature = "studies")]
 pub mod paper;
 #[cfg(feature = "studies")]
 pub mod sparse_training;

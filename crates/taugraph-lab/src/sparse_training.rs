@@ -16,7 +16,7 @@ use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::{CandidatePairs, Preset};
 use taugraph::points::Standardize;
 use taugraph::progress::{Progress, Run};
-use taugraph::quantile::{AutoEncoder, Estimator, Factorization, Taus, TrainingPairs};
+use taugraph::quantile::{AutoEncoder, Estimator, Factorization, Schedule, Taus, TrainingPairs};
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, first_scales};
 
@@ -316,19 +316,16 @@ fn write_times(out: &mut dyn Write) -> Result<(), Error> {
 }
 
 fn timed_auto_encoder(pairs: TrainingPairs) -> Estimator {
-    let never = AutoEncoder::default().with(|params| {
-        params.tolerance = 0.0;
-        params.patience = usize::MAX;
-    });
-    Estimator::AutoEncoder(never.with(|params| {
+    Estimator::AutoEncoder(AutoEncoder::literal().with(|params| {
         params.pairs = pairs;
-        params.max_epochs = TIMED_EPOCHS;
+        params.schedule =
+            Schedule::UntilConverged { max_epochs: TIMED_EPOCHS, tolerance: 0.0, patience: usize::MAX };
     }))
 }
 
 fn timed_factorization(pairs: TrainingPairs) -> Estimator {
-    let never = Factorization::default().with(|params| params.tolerance = 0.0);
-    Estimator::Factorization(never.with(|params| {
+    Estimator::Factorization(Factorization::literal().with(|params| {
+        params.tolerance = 0.0;
         params.pairs = pairs;
         params.max_iterations = TIMED_EPOCHS;
     }))

@@ -171,6 +171,7 @@ impl PyFittedGraph {
             "n_candidates": nodes.stochastic.edges().len(),
             "metric": part.metric().map(|metric| metric.name()),
             "components": nodes.components.sizes(),
+            "components_by_tau": nodes.stochastic.component_counts(),
             "links": nodes.links.iter().map(|link| json!([link.i, link.j, link.weight])).collect::<Vec<_>>(),
             "flat_decay": nodes.stochastic.has_flat_decay(),
             "crossing_rate": nodes.crossing_rate,

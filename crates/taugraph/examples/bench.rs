@@ -32,7 +32,7 @@ use taugraph::params::{GraphParams, Preset};
 use taugraph::points::{Points, PreparationParams, Standardize, prepare, principal_components};
 use taugraph::progress::{Progress, Run};
 use taugraph::propagate::{LabeledNodes, PropagateParams, Propagator, Rule};
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Product, Taus};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Product, Schedule, Taus};
 use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
@@ -187,13 +187,12 @@ fn main() -> Outcome {
             let similarities = Similarities::new(&space, &neighbors, &scales, kind, &edges, &distances);
             let epochs: usize = epochs.parse()?;
             let with = |max_epochs: usize| {
-                Estimator::AutoEncoder(AutoEncoder::default().with(|params| {
+                Estimator::AutoEncoder(AutoEncoder::literal().with(|params| {
                     params.hidden = vec![rank.parse().expect("a number")];
                     params.optimizer =
                         Optimizer::Adam { learning_rate: 0.01, batch: batch.parse().expect("a number") };
-                    params.max_epochs = max_epochs;
-                    params.tolerance = 0.0;
-                    params.patience = usize::MAX;
+                    params.schedule =
+                        Schedule::UntilConverged { max_epochs, tolerance: 0.0, patience: usize::MAX };
                 }))
             };
             // The difference of two lengths leaves out the start and the reconstruction.

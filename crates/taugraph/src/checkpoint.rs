@@ -37,7 +37,7 @@ mod tests {
     use crate::neighbors::Space;
     use crate::params::{CandidatePairs, GraphParams, Preset};
     use crate::progress::Run;
-    use crate::quantile::{AutoEncoder, Estimator};
+    use crate::quantile::{AutoEncoder, Estimator, Schedule};
     use crate::robust::robust_graph;
 
     /// Keeps stages as bytes in memory, and says which were asked for and found.
@@ -74,8 +74,10 @@ mod tests {
 
     #[test]
     fn a_run_goes_on_from_any_stage() {
+        let steps = Schedule::Steps { steps: 9, constant: 0.5, last_rate: 0.1 };
+        let short = AutoEncoder::default().with(|params| params.schedule = steps);
         let trained = GraphParams {
-            estimator: Estimator::AutoEncoder(AutoEncoder { max_epochs: 3, ..AutoEncoder::default() }),
+            estimator: Estimator::AutoEncoder(short),
             candidates: CandidatePairs::All,
             ..Preset::Robust.params()
         };

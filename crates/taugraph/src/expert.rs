@@ -73,10 +73,10 @@ pub mod params {
     pub use crate::quantile::loss::Loss;
     pub use crate::quantile::{
         Activation, AutoEncoder, Biases, Community, DecoderWeights, Estimator, Factorization, Initialization,
-        KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic, Product,
+        KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic, Product, Schedule,
         StartOfTau, TrainingPairs,
     };
-    pub use crate::scale::FirstScale;
+    pub use crate::scale::{FirstScale, ScaleShrinkage};
     pub use crate::spectral::{EigenParams, LaplacianKind, RowNormalization, SolverChoice};
     pub use crate::stochastic::{Probability, RobustScale};
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::neighbors::SearchParams;
 use crate::parameter::{ParameterTree, choices, parameters};
 use crate::quantile::{AutoEncoder, ConditionalQuantiles, Estimator, Neighborhood, PoolStatistic, Taus};
-use crate::scale::FirstScale;
+use crate::scale::{FirstScale, ScaleShrinkage};
 use crate::stochastic::{Probability, RobustScale};
 
 choices! {
@@ -99,6 +99,8 @@ parameters! {
         probability: Probability = Probability::default();
         /// How the robust scales follow.
         robust_scale: RobustScale = RobustScale::Expectation;
+        /// Whether the robust scales are shrunk toward their median.
+        scale_shrinkage: ScaleShrinkage = ScaleShrinkage::None;
         /// What the final graph weighs.
         final_affinity: FinalAffinity = FinalAffinity::default();
         /// What becomes of a graph in several components.
@@ -180,8 +182,11 @@ choices! {
         "robust" => Robust,
         /// The same with the mean of the pool, without a threshold.
         "robust-mean" => RobustMean,
-        /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations.
+        /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations. The nets predict the rows of
+        /// neighbors.
         "paper" => Paper,
+        /// The same with nets that predict their own input, as the paper is printed.
+        "paper-literal" => PaperLiteral,
         /// Plain local scaling (Zelnik-Manor and Perona): all pairs, first scales.
         "local-scaling" => LocalScaling,
         /// Control for `robust`: the same sparse graph with p = 1 everywhere.
@@ -193,10 +198,11 @@ choices! {
 
 impl Preset {
     /// Every preset.
-    pub const ALL: [Preset; 6] = [
+    pub const ALL: [Preset; 7] = [
         Preset::Robust,
         Preset::RobustMean,
         Preset::Paper,
+        Preset::PaperLiteral,
         Preset::LocalScaling,
         Preset::ConstantControl,
         Preset::ThresholdControl,
@@ -209,7 +215,7 @@ impl Preset {
             candidates: CandidatePairs::All,
             scale_floor: 0.5,
             estimator: Estimator::AutoEncoder(AutoEncoder::default()),
-            threshold: 0.2,
+            threshold: 0.7,
             probability: Probability::Decay { floor: 0.4 },
             robust_scale: RobustScale::MedianOfRealizations { draws: 25 },
             final_affinity: FinalAffinity::Plain,
@@ -223,6 +229,11 @@ impl Preset {
                 GraphParams { estimator: Estimator::Neighborhood(mean), ..robust }
             }
             Preset::Paper => paper,
+            Preset::PaperLiteral => GraphParams {
+                estimator: Estimator::AutoEncoder(AutoEncoder::literal()),
+                threshold: 0.2,
+                ..paper
+            },
             Preset::LocalScaling => GraphParams {
                 estimator: Estimator::Constant,
                 probability: Probability::Persistence { floor: 0.0 },
@@ -248,7 +259,8 @@ mod tests {
         }
         assert_eq!(Preset::named("nonsense"), None);
         assert_eq!(Preset::Robust.params().n_neighbors(), 15);
-        assert_eq!(Preset::Paper.params().n_neighbors(), 7);
+        assert_eq!(Preset::Paper.params().n_neighbors(), 12);
+        assert_eq!(Preset::PaperLiteral.params().n_neighbors(), 7);
     }
 
     #[test]

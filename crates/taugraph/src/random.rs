@@ -63,6 +63,8 @@ pub enum Stage {
     Representatives = 14,
     /// Points that a report shows.
     Shown = 15,
+    /// Which row of W the trained estimators see as the target of another.
+    Targets = 16,
 }
 
 /// The stream of one stage of one run.

@@ -227,8 +227,8 @@ fn graph_of_distinct(
     let (_, quantiles) = candidates.quantiles(distinct, params, run)?;
     let Candidates { duplicates, neighbors, search, first_scales: first, edges, distances } = candidates;
     let stochastic = StochasticGraph::new(edges, &quantiles, params.threshold, params.probability);
-    let scales =
-        robust_scales(&stochastic, &distances, &first, params.robust_scale, params.scale_floor, run)?;
+    let (scale, bounds) = (params.robust_scale, (params.scale_floor, params.scale_shrinkage));
+    let scales = robust_scales(&stochastic, &distances, &first, scale, bounds, run)?;
     let unlinked = final_affinity(&stochastic, &distances, &scales, params)?;
     let components = unlinked.components().clone();
     let linked = match params.link_components {

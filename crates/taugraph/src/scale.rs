@@ -39,19 +39,49 @@ impl FirstScale {
     }
 }
 
+choices! {
+    /// Whether scales are shrunk toward their median.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum ScaleShrinkage = "none" {
+        /// They stay as they were measured.
+        "none" => None,
+        /// σ ← σ^a · median^(1−a): wide scales become narrower, narrow ones wider, and the median stays.
+        "toward-median" => TowardMedian {
+            /// a; 1 changes nothing, 0 makes all scales equal.
+            exponent: f64 = 0.75, "between 0 and 1" => |exponent| (0.0..=1.0).contains(exponent);
+        },
+    }
+}
+
+impl ScaleShrinkage {
+    /// One scale among those with this median.
+    pub(crate) fn apply(self, scale: f64, median: f64) -> f64 {
+        match self {
+            ScaleShrinkage::None => scale,
+            ScaleShrinkage::TowardMedian { exponent } => median * (scale / median).powf(exponent),
+        }
+    }
+}
+
 /// A positive, finite scale for each point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocalScales {
     values: Vec<f64>,
     /// No scale measured by the same rule is below this; 0 for scales that were given.
     least: f64,
+    median: f64,
 }
 
 impl LocalScales {
     /// Checks scales that the user brings.
     pub fn new(values: Vec<f64>) -> Result<Self> {
         match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
-            None => Ok(Self { values, least: 0.0 }),
+            None => {
+                let mut sorted = values.clone();
+                sorted.par_sort_unstable_by(f64::total_cmp);
+                let median = sorted_quantile(&sorted, 0.5);
+                Ok(Self { values, least: 0.0, median })
+            }
             Some(row) => Err(Error::Parameter {
                 name: "local scale".into(),
                 value: format!("{} at row {row}", values[row]),
@@ -67,14 +97,34 @@ impl LocalScales {
     pub(crate) fn with_floor(mut values: Vec<f64>, floor: f64) -> Self {
         let mut positive: Vec<f64> = values.iter().copied().filter(|&value| value > 0.0).collect();
         if positive.is_empty() {
-            return Self { values: vec![1.0; values.len()], least: 1.0 };
+            return Self { values: vec![1.0; values.len()], least: 1.0, median: 1.0 };
         }
         positive.par_sort_unstable_by(f64::total_cmp);
         // A floor of 0 still leaves no scale at 0.
         let least =
             (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
         values.par_iter_mut().for_each(|value| *value = value.max(least));
-        Self { values, least }
+        // Raising keeps the order: what was not positive comes first.
+        let n_raised = values.len() - positive.len();
+        let sorted: Vec<f64> = std::iter::repeat_n(least, n_raised)
+            .chain(positive.iter().map(|value| value.max(least)))
+            .collect();
+        Self { values, least, median: sorted_quantile(&sorted, 0.5) }
+    }
+
+    /// The scales shrunk toward their median.
+    pub(crate) fn shrunk(mut self, shrinkage: ScaleShrinkage) -> Self {
+        if shrinkage != ScaleShrinkage::None {
+            let median = self.median;
+            self.values.par_iter_mut().for_each(|value| *value = shrinkage.apply(*value, median));
+            self.least = shrinkage.apply(self.least, median);
+        }
+        self
+    }
+
+    /// The median of the scales, which shrinking leaves where it is.
+    pub(crate) fn median(&self) -> f64 {
+        self.median
     }
 
     /// Scales that were kept, and the least that another one may be.
@@ -151,5 +201,15 @@ mod tests {
         assert_eq!(LocalScales::with_floor(vec![0.0, 1.0, 2.0, 3.0], 0.5).values(), [1.0, 1.0, 2.0, 3.0]);
         assert!(LocalScales::with_floor(vec![0.0, 1.0], 0.0).values()[0] > 0.0);
         assert_eq!(LocalScales::with_floor(vec![0.0, 0.0], 0.5).values(), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn shrinking_keeps_the_median_and_the_order() {
+        let scales = LocalScales::with_floor(vec![4.0, 0.1, 1.0, 16.0, 0.5], 0.25);
+        let shrunk = scales.clone().shrunk(ScaleShrinkage::TowardMedian { exponent: 0.5 });
+        assert_eq!(shrunk.values(), [2.0, 0.5, 1.0, 4.0, 0.5f64.sqrt()]);
+        assert_eq!((shrunk.median(), shrunk.least()), (1.0, 0.5));
+        assert_eq!(scales.clone().shrunk(ScaleShrinkage::None), scales);
+        assert_eq!(scales.shrunk(ScaleShrinkage::TowardMedian { exponent: 0.0 }).values(), [1.0; 5]);
     }
 }

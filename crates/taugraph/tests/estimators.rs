@@ -13,7 +13,7 @@ use taugraph::quantile::loss::Loss;
 use taugraph::quantile::{
     Activation, AutoEncoder, Biases, Community, DecoderWeights, Estimator, Factorization, Initialization,
     KeepReconstructions, Neighborhood, NonCrossing, Optimizer, Overlap, PoolStatistic, ProblemSize, Product,
-    Quantiles, StartOfTau, StopReason, Taus, TrainingPairs, crossing_rate,
+    Quantiles, Schedule, StartOfTau, StopReason, Taus, TrainingPairs, crossing_rate,
 };
 use taugraph::robust::robust_graph;
 use taugraph::scale::{FirstScale, LocalScales, first_scales};
@@ -63,16 +63,43 @@ const SAMPLED: TrainingPairs = TrainingPairs::Sampled { per_edge: 1.0 };
 /// More non-edges than there are.
 const EVERY: TrainingPairs = TrainingPairs::Sampled { per_edge: 1e6 };
 
+/// So many epochs or iterations, unless the loss stops falling before.
+fn until(max_epochs: usize) -> Schedule {
+    Schedule::UntilConverged { max_epochs, tolerance: 1e-3, patience: 10 }
+}
+
+fn steps(steps: usize) -> Schedule {
+    Schedule::Steps { steps, constant: 0.5, last_rate: 0.02 }
+}
+
+/// Rows are their own targets.
 fn quick_net() -> AutoEncoder {
+    AutoEncoder::literal().with(|params| {
+        params.hidden = vec![12];
+        params.schedule = until(30);
+    })
+}
+
+/// Rows predict those of their neighbors.
+fn neighbor_net() -> AutoEncoder {
     AutoEncoder::default().with(|params| {
         params.hidden = vec![12];
-        params.max_epochs = 30;
+        params.schedule = steps(25);
+        params.start_of_tau = StartOfTau::Common { tau: 0.3, steps: 20 };
+    })
+}
+
+fn linear_net(rank: usize, max_epochs: usize) -> AutoEncoder {
+    AutoEncoder::linear(rank).with(|params| {
+        params.target_neighbors = 0;
+        params.start_of_tau = StartOfTau::Warm;
+        params.schedule = until(max_epochs);
     })
 }
 
 /// Without sorting, which would put any values in the right order.
 fn as_they_come() -> AutoEncoder {
-    AutoEncoder::default().with(|params| params.non_crossing = NonCrossing::Leave)
+    AutoEncoder::literal().with(|params| params.non_crossing = NonCrossing::Leave)
 }
 
 /// One that knows the persistence and one that has it from reconstructions.
@@ -116,7 +143,15 @@ fn every_estimator() -> Vec<Estimator> {
             params.code_sparsity = 1e-3;
         })),
         Estimator::AutoEncoder(net().with(|params| params.non_crossing = NonCrossing::Joint)),
-        Estimator::AutoEncoder(AutoEncoder::linear(12).with(|params| params.max_epochs = 30)),
+        Estimator::AutoEncoder(linear_net(12, 30)),
+        Estimator::AutoEncoder(neighbor_net()),
+        Estimator::AutoEncoder(neighbor_net().with(|params| params.pairs = SAMPLED)),
+        Estimator::AutoEncoder(neighbor_net().with(|params| params.non_crossing = NonCrossing::Joint)),
+        Estimator::AutoEncoder(neighbor_net().with(|params| params.hidden = vec![20, 8])),
+        Estimator::AutoEncoder(neighbor_net().with(|params| {
+            params.optimizer = Optimizer::Lbfgs { memory: 6 };
+            params.target_neighbors = 3;
+        })),
         Estimator::Factorization(Factorization::default().with(|params| {
             params.rank = 12;
             params.pairs = TrainingPairs::All;
@@ -138,10 +173,7 @@ fn every_estimator() -> Vec<Estimator> {
             params.pairs = SAMPLED;
             params.non_crossing = NonCrossing::Joint;
         })),
-        Estimator::AutoEncoder(AutoEncoder::linear(12).with(|params| {
-            params.pairs = SAMPLED;
-            params.max_epochs = 30;
-        })),
+        Estimator::AutoEncoder(linear_net(12, 30).with(|params| params.pairs = SAMPLED)),
         Estimator::Overlap(Overlap::default().with(|params| params.pool = 10)),
         Estimator::Community(Community::default()),
         together(),
@@ -204,10 +236,7 @@ fn a_wide_net_reconstructs_and_a_higher_tau_lies_lower() {
     let taus = Taus::new(vec![0.1, 0.5, 0.9]).unwrap();
     for estimator in [
         Estimator::AutoEncoder(as_they_come().with(|params| params.hidden = vec![60])),
-        Estimator::AutoEncoder(AutoEncoder::linear(60).with(|params| {
-            params.max_epochs = 200;
-            params.non_crossing = NonCrossing::Leave;
-        })),
+        Estimator::AutoEncoder(linear_net(60, 200).with(|params| params.non_crossing = NonCrossing::Leave)),
     ] {
         let (quantiles, similarities) = problem.estimate(&edges, &estimator, &taus).unwrap();
         let values = quantiles.reconstructions.unwrap();
@@ -252,13 +281,10 @@ fn the_factorization_beats_the_linear_net_at_its_own_loss() {
         let (quantiles, _) = problem.estimate(&problem.all(), &estimator, &taus).unwrap();
         quantiles.training.iter().map(|training| *training.losses.last().unwrap()).collect()
     };
-    let linear = AutoEncoder::linear(15).with(|params| {
-        params.max_epochs = 300;
-        params.weight_decay = 0.0;
-    });
+    let linear = linear_net(15, 300).with(|params| params.weight_decay = 0.0);
     let net = last(Estimator::AutoEncoder(linear));
     let factorization =
-        last(Estimator::Factorization(Factorization::default().with(|params| params.rank = 15)));
+        last(Estimator::Factorization(Factorization::literal().with(|params| params.rank = 15)));
     for (net, factorization) in net.iter().zip(&factorization) {
         assert!(factorization < &(1.1 * net), "{factorization} against {net}");
     }
@@ -271,26 +297,26 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
     let stop = |net: AutoEncoder| {
         problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &taus).unwrap().0.training[0].stop
     };
-    assert_eq!(stop(quick_net().with(|params| params.max_epochs = 2)), StopReason::IterationLimit);
-    assert_eq!(
-        stop(quick_net().with(|params| {
-            params.tolerance = 0.5;
-            params.max_epochs = 200;
-        })),
-        StopReason::Converged
-    );
+    assert_eq!(stop(quick_net().with(|params| params.schedule = until(2))), StopReason::IterationLimit);
+    let easy = Schedule::UntilConverged { max_epochs: 200, tolerance: 0.5, patience: 10 };
+    assert_eq!(stop(quick_net().with(|params| params.schedule = easy)), StopReason::Converged);
+    assert_eq!(stop(neighbor_net()), StopReason::Completed);
     let wild = Optimizer::Sgd { learning_rate: 1e12, momentum: 0.9, batch: 10 };
     let diverging = quick_net().with(|params| {
         params.optimizer = wild;
         params.activation = Activation::Identity;
-        params.max_epochs = 100;
+        params.schedule = until(100);
     });
     let error = problem.estimate(&problem.all(), &Estimator::AutoEncoder(diverging), &taus);
     assert!(matches!(error, Err(Error::Diverged { tau: Some(0.5), .. })));
     for bad in [
         quick_net().with(|params| params.hidden = vec![0]),
         quick_net().with(|params| params.loss = Loss::Huber { kappa: 0.0 }),
-        quick_net().with(|params| params.max_epochs = 0),
+        quick_net().with(|params| params.schedule = until(0)),
+        quick_net().with(|params| params.schedule = steps(0)),
+        neighbor_net().with(|params| params.start_of_tau = StartOfTau::Common { tau: 1.0, steps: 5 }),
+        // More than the neighbors that are known.
+        neighbor_net().with(|params| params.target_neighbors = 16),
         quick_net().with(|params| params.weight_decay = f64::NAN),
         quick_net().with(|params| params.optimizer = Optimizer::Adam { learning_rate: -1.0, batch: 10 }),
         quick_net().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 0 }),
@@ -316,27 +342,34 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
 fn with_every_non_edge_sampled_training_is_the_dense_one() {
     let problem = Problem::new(60);
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
-    let short = || quick_net().with(|params| params.max_epochs = 4);
+    let short = || quick_net().with(|params| params.schedule = until(4));
+    let neighbors = || neighbor_net().with(|params| params.schedule = steps(7));
     let nets = [
         short(),
         short().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 5 }),
         short().with(|params| params.hidden = vec![16, 6]),
         short().with(|params| params.non_crossing = NonCrossing::Joint),
-        AutoEncoder::linear(8).with(|params| params.max_epochs = 4),
+        linear_net(8, 4),
+        neighbors(),
+        neighbors().with(|params| params.optimizer = Optimizer::Lbfgs { memory: 5 }),
+        neighbors().with(|params| params.non_crossing = NonCrossing::Joint),
     ];
     let mut cases: Vec<[Estimator; 2]> = Vec::new();
     for net in nets {
         let with = |pairs| Estimator::AutoEncoder(net.clone().with(|params| params.pairs = pairs));
         cases.push([with(TrainingPairs::All), with(EVERY)]);
     }
-    let with = |pairs| {
-        Estimator::Factorization(Factorization::default().with(|params| {
-            params.rank = 8;
-            params.max_iterations = 5;
-            params.pairs = pairs;
-        }))
-    };
-    cases.push([with(TrainingPairs::All), with(EVERY)]);
+    for target_neighbors in [0, 5] {
+        let with = |pairs| {
+            Estimator::Factorization(Factorization::default().with(|params| {
+                params.rank = 8;
+                params.max_iterations = 5;
+                params.pairs = pairs;
+                params.target_neighbors = target_neighbors;
+            }))
+        };
+        cases.push([with(TrainingPairs::All), with(EVERY)]);
+    }
     for [dense, sampled] in cases {
         let (dense, _) = problem.estimate(&problem.sparse(), &dense, &taus).unwrap();
         let (all_sampled, _) = problem.estimate(&problem.sparse(), &sampled, &taus).unwrap();
@@ -391,7 +424,11 @@ fn sampled_training_takes_the_smallest_inputs() {
         for edges in [problem.all(), some, none] {
             for estimator in [
                 Estimator::AutoEncoder(quick_net().with(|params| params.pairs = SAMPLED)),
-                Estimator::Factorization(Factorization::default().with(|params| params.pairs = SAMPLED)),
+                Estimator::AutoEncoder(neighbor_net().with(|params| {
+                    params.pairs = SAMPLED;
+                    params.target_neighbors = 1;
+                })),
+                Estimator::Factorization(Factorization::literal().with(|params| params.pairs = SAMPLED)),
             ] {
                 let (quantiles, _) = problem.estimate(&edges, &estimator, &taus).unwrap();
                 let values = quantiles.reconstructions.unwrap();
@@ -435,7 +472,7 @@ fn the_automatic_choice_is_the_cheaper_one() {
     let of = |problem: &Problem, edges: &Edges, pairs| {
         let net = quick_net().with(|params| {
             params.pairs = pairs;
-            params.max_epochs = 2;
+            params.schedule = until(2);
         });
         problem.estimate(edges, &Estimator::AutoEncoder(net), &taus).unwrap().0
     };
@@ -448,4 +485,67 @@ fn the_automatic_choice_is_the_cheaper_one() {
     let large = Problem::new(3000);
     let edges = large.sparse();
     assert_eq!(of(&large, &edges, TrainingPairs::Automatic), of(&large, &edges, SAMPLED));
+}
+
+/// Without a limit on the rank, the best answer to the neighbors' rows is the quantile of the pool that the neighborhood estimator has.
+#[test]
+fn with_neighbor_targets_the_estimate_approaches_the_pooled_quantile() {
+    let problem = Problem::new(60);
+    let edges = problem.all();
+    let taus = Taus::new(vec![0.2, 0.5, 0.8]).unwrap();
+    let pooled = Neighborhood::default().with(|params| {
+        params.pool = 6;
+        params.reconstructions = KeepReconstructions::Yes;
+    });
+    let (expected, similarities) = problem.estimate(&edges, &Estimator::Neighborhood(pooled), &taus).unwrap();
+    let expected = expected.reconstructions.unwrap();
+    let mean_distance = |values: &[f64]| {
+        values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum::<f64>() / expected.len() as f64
+    };
+    let input: Vec<f64> = similarities.iter().flat_map(|&value| [value; 3]).collect();
+    let net = AutoEncoder::default().with(|params| {
+        params.hidden = vec![59];
+        params.decoder = DecoderWeights::Free;
+        params.weight_decay = 0.0;
+        params.loss = Loss::Huber { kappa: 0.01 };
+        params.schedule = steps(3000);
+        params.optimizer = Optimizer::Adam { learning_rate: 0.01, batch: 60 };
+        params.target_neighbors = 6;
+    });
+    let factorization = Factorization::default().with(|params| {
+        params.rank = 59;
+        params.kappa = 0.01;
+        params.tolerance = 1e-6;
+        params.max_iterations = 2000;
+        params.target_neighbors = 6;
+    });
+    let literal = factorization.with(|params| params.target_neighbors = 0);
+    let distance = |estimator: Estimator| {
+        let found = problem.estimate(&edges, &estimator, &taus).unwrap().0.reconstructions.unwrap();
+        mean_distance(&found)
+    };
+    let found = [Estimator::AutoEncoder(net), Estimator::Factorization(factorization)].map(distance);
+    let (copied, of_input) = (distance(Estimator::Factorization(literal)), mean_distance(&input));
+    assert!(found.iter().all(|distance| *distance < 0.25 * of_input), "{found:?} of {of_input}");
+    assert!((copied - of_input).abs() < 0.05 * of_input, "own rows are copied: {copied} of {of_input}");
+}
+
+/// What the paper promises of its networks, and what predicting one's own row does not give.
+#[test]
+fn neighbor_targets_thin_the_graph_out() {
+    let problem = Problem::new(200);
+    let count = |net: AutoEncoder| {
+        let found =
+            problem.estimate(&problem.all(), &Estimator::AutoEncoder(net), &Taus::default()).unwrap().0;
+        let values = found.reconstructions.unwrap();
+        (0..9)
+            .map(|t| values.iter().skip(t).step_by(9).filter(|value| **value > 0.3).count())
+            .collect::<Vec<_>>()
+    };
+    let (thinning, flat) = (count(AutoEncoder::default()), count(AutoEncoder::literal()));
+    assert!(
+        thinning.windows(2).all(|pair| pair[1] <= pair[0]) && thinning[8] * 2 < thinning[0],
+        "{thinning:?}"
+    );
+    assert!(flat[8] * 10 > flat[0] * 8, "{flat:?}");
 }

@@ -15,7 +15,7 @@ use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
 use taugraph::points::{Points, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, propagate};
-use taugraph::quantile::{AutoEncoder, Community, Estimator, Neighborhood, Overlap};
+use taugraph::quantile::{AutoEncoder, Community, Estimator, Neighborhood, Overlap, Schedule};
 use taugraph::robust::{NodeGraph, robust_graph};
 use taugraph::scale::FirstScale;
 use taugraph::spectral::{LaplacianKind, RowNormalization};
@@ -216,7 +216,8 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
     let robust = || Preset::Robust.params();
     let two = ClusterParams::exactly(2);
     let with = |estimator| robust().with(|params| params.estimator = estimator);
-    let short = AutoEncoder::default().with(|params| params.max_epochs = 4);
+    let short = AutoEncoder::default()
+        .with(|params| params.schedule = Schedule::Steps { steps: 20, constant: 0.5, last_rate: 0.1 });
     let mutual = CandidatePairs::Neighbors { k: 12, symmetrize: Symmetrize::Mutual };
     let mut all: Vec<(GraphParams, ClusterParams)> = vec![
         (robust(), two),

@@ -8,7 +8,8 @@ use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::{PreparationParams, SparsePoints, prepare};
 use taugraph::progress::Run;
 use taugraph::quantile::{
-    AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap, Taus, TrainingPairs,
+    AutoEncoder, Community, Estimator, Factorization, NonCrossing, Optimizer, Overlap, Schedule, Taus,
+    TrainingPairs,
 };
 use taugraph::random::{Stage, Stream};
 use taugraph::robust::robust_graph;
@@ -83,7 +84,7 @@ fn presets_on_spirals() {
     for preset in Preset::ALL {
         let mut params = preset.params();
         if let Estimator::AutoEncoder(net) = &mut params.estimator {
-            net.max_epochs = 15;
+            net.schedule = Schedule::Steps { steps: 30, constant: 0.5, last_rate: 0.1 };
         }
         assert_same_on_all_threads(&noisy, &params, 2, SolverChoice::Automatic);
     }
@@ -92,7 +93,8 @@ fn presets_on_spirals() {
 #[test]
 fn trained_estimators() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 6).unwrap();
-    let short = AutoEncoder::default().with(|params| params.max_epochs = 6);
+    let schedule = Schedule::Steps { steps: 6, constant: 0.5, last_rate: 0.1 };
+    let short = AutoEncoder::default().with(|params| params.schedule = schedule);
     let sparse = Preset::Robust.params().candidates;
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     for (estimator, candidates) in [
@@ -107,7 +109,7 @@ fn trained_estimators() {
             sparse,
         ),
         (
-            Estimator::AutoEncoder(AutoEncoder::linear(10).with(|params| params.max_epochs = 6)),
+            Estimator::AutoEncoder(AutoEncoder::linear(10).with(|params| params.schedule = schedule)),
             CandidatePairs::All,
         ),
         (
@@ -172,7 +174,7 @@ fn sampled_training_in_many_components() {
     for estimator in [
         Estimator::AutoEncoder(AutoEncoder::default().with(|params| {
             params.pairs = sampled;
-            params.max_epochs = 3;
+            params.schedule = Schedule::Steps { steps: 40, constant: 0.5, last_rate: 0.1 };
         })),
         Estimator::Factorization(Factorization::default().with(|params| {
             params.pairs = sampled;

@@ -115,7 +115,8 @@ impl Report<'_> {
                 .stochastic
                 .decay()
                 .iter()
-                .map(|(tau, n)| json!({"tau": tau, "edges": n}))
+                .zip(graph.stochastic.component_counts())
+                .map(|((tau, n), components)| json!({"tau": tau, "edges": n, "components": components}))
                 .collect::<Vec<_>>()
         );
         all["graph"]["flat_decay"] = json!(graph.stochastic.has_flat_decay());

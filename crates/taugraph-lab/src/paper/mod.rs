@@ -8,7 +8,7 @@ mod figures;
 mod journal;
 mod methods;
 mod report;
-mod sets;
+pub(crate) mod sets;
 mod tables;
 
 pub use experiment::{Experiment, Found, Listener, Measured, run};

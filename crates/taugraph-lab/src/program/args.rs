@@ -25,6 +25,12 @@ pub enum Command {
     Labels,
     /// Print the study of trained estimators: sampled pairs against all pairs
     SparseTraining,
+    /// Print the study of the paper's networks: how their threshold was chosen, how their edges decay, their variants
+    Networks {
+        /// What to measure
+        #[arg(value_enum, default_value = "all")]
+        part: NetworksPart,
+    },
 }
 
 /// The paper's tables and figures, with our figures beside its own.
@@ -72,6 +78,18 @@ pub enum PaperPart {
     Neighbors,
     /// The figures; those of noise and neighbors need their measurements
     Figures,
+    /// All of it
+    All,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NetworksPart {
+    /// The threshold and the shrinkage, on seeds of their own
+    Choice,
+    /// Edges and components at each quantile on the sets of Table 1
+    Decay,
+    /// Joint, deeper and linear networks and the factorization beside the default
+    Variants,
     /// All of it
     All,
 }

@@ -9,10 +9,10 @@ mod paper;
 use std::process::ExitCode;
 
 use clap::Parser;
-use taugraph_lab::{labels, sparse_training};
+use taugraph_lab::{labels, networks, sparse_training};
 use taugraph_terminal::failure::Outcome;
 
-use args::{Cli, Command};
+use args::{Cli, Command, NetworksPart};
 
 fn main() -> ExitCode {
     taugraph_terminal::run("taugraph-lab", || run(&Cli::parse().command))
@@ -24,5 +24,19 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Datasets(args) => datasets::datasets(args),
         Command::Labels => Ok(labels::write(&mut std::io::stdout())?),
         Command::SparseTraining => Ok(sparse_training::write(&mut std::io::stdout())?),
+        Command::Networks { part } => {
+            let out = &mut std::io::stdout();
+            let is_asked = |one: NetworksPart| *part == one || *part == NetworksPart::All;
+            if is_asked(NetworksPart::Choice) {
+                networks::write_choice(out)?;
+            }
+            if is_asked(NetworksPart::Decay) {
+                networks::write_decay(out)?;
+            }
+            if is_asked(NetworksPart::Variants) {
+                networks::write_variants(out)?;
+            }
+            Ok(())
+        }
     }
 }

@@ -11,6 +11,7 @@ mod preparation;
 mod scales;
 mod settings;
 mod stages;
+mod training;
 
 use serde_json::Value;
 use taugraph::Result;
@@ -22,6 +23,7 @@ use crate::subject::Subject;
 /// Every panel, in the order of the page.
 pub const ALL: &[PanelKind] = &[
     decay::PANEL,
+    training::PANEL,
     scales::PANEL,
     eigenvalues::PANEL,
     groups::PANEL,

@@ -3,7 +3,7 @@
 use super::Config;
 use crate::error::Result;
 use crate::params::{CandidatePairs, CheckedGraphParams};
-use crate::quantile::{Estimator, Neighborhood, Overlap};
+use crate::quantile::{AutoEncoder, Estimator, Factorization, Neighborhood, Overlap};
 use crate::scale::FirstScale;
 
 /// A parameter that was made smaller.
@@ -85,11 +85,15 @@ fn limit_pools(estimator: &mut Estimator, path: &str, limit: &mut impl FnMut(&st
                 limit_pools(part, &path, limit);
             }
         }
-        Estimator::AutoEncoder(_)
-        | Estimator::Factorization(_)
-        | Estimator::Community(_)
-        | Estimator::Identity
-        | Estimator::Constant => {}
+        Estimator::AutoEncoder(settings) => {
+            let usual = AutoEncoder::default().target_neighbors;
+            limit(&format!("{path}.target_neighbors"), &mut settings.target_neighbors, usual);
+        }
+        Estimator::Factorization(settings) => {
+            let usual = Factorization::default().target_neighbors;
+            limit(&format!("{path}.target_neighbors"), &mut settings.target_neighbors, usual);
+        }
+        Estimator::Community(_) | Estimator::Identity | Estimator::Constant => {}
     }
 }
 

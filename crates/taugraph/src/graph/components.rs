@@ -28,22 +28,11 @@ impl Components {
 
     /// Components of so many nodes that these pairs join, in any order, numbered by their lowest node.
     pub(crate) fn of_pairs(n_nodes: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
-        // The lowest node of what has been joined so far is its root.
-        let mut parent: Vec<u32> = (0..n_nodes as u32).collect();
-        let root = |parent: &mut [u32], mut node: u32| {
-            while parent[node as usize] != node {
-                parent[node as usize] = parent[parent[node as usize] as usize];
-                node = parent[node as usize];
-            }
-            node
-        };
-        for (i, j) in pairs {
-            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
-            parent[a.max(b) as usize] = a.min(b);
-        }
+        let mut joined = Joined::new(n_nodes);
+        pairs.for_each(|pair| joined.add(pair));
         let (mut component, mut sizes) = (vec![0; n_nodes], Vec::new());
         for node in 0..n_nodes as u32 {
-            let root = root(&mut parent, node);
+            let root = joined.root(node);
             if root == node {
                 component[node as usize] = sizes.len() as u32;
                 sizes.push(0);
@@ -87,6 +76,40 @@ impl Components {
             nodes[component as usize].push(node as u32);
         }
         nodes
+    }
+}
+
+/// Nodes that have been joined by pairs so far: a union-find whose roots are the lowest nodes.
+pub(crate) struct Joined {
+    parent: Vec<u32>,
+    n_components: usize,
+}
+
+impl Joined {
+    /// No node is joined with another.
+    pub fn new(n_nodes: usize) -> Self {
+        Self { parent: (0..n_nodes as u32).collect(), n_components: n_nodes }
+    }
+
+    fn root(&mut self, mut node: u32) -> u32 {
+        let parent = &mut self.parent;
+        while parent[node as usize] != node {
+            parent[node as usize] = parent[parent[node as usize] as usize];
+            node = parent[node as usize];
+        }
+        node
+    }
+
+    fn add(&mut self, (i, j): (u32, u32)) {
+        let (a, b) = (self.root(i), self.root(j));
+        self.parent[a.max(b) as usize] = a.min(b);
+        self.n_components -= usize::from(a != b);
+    }
+
+    /// Adds pairs and gives the number of components that are left.
+    pub fn join(&mut self, pairs: impl Iterator<Item = (u32, u32)>) -> usize {
+        pairs.for_each(|pair| self.add(pair));
+        self.n_components
     }
 }
 

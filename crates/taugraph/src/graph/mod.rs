@@ -3,6 +3,7 @@
 mod components;
 
 pub use components::Components;
+pub(crate) use components::Joined;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -120,13 +120,13 @@ impl Model {
         };
         let edges: Vec<(u32, f64, f64, f64)> = self.candidates(new).into_iter().map(of_edge).collect();
         let scale = match self.params.robust_scale {
-            RobustScale::First => first_scale,
+            RobustScale::First => self.shrunk_scale(first_scale),
             // What the draws of the nodes' scales estimate; a new point has no draws of its own.
             RobustScale::Expectation | RobustScale::MedianOfRealizations { .. } => {
                 let weight: f64 = edges.iter().map(|edge| edge.3).sum();
                 let sum: f64 = edges.iter().map(|edge| edge.3 * edge.1).sum();
                 let mean = if weight > 0.0 { sum / weight } else { first_scale };
-                mean.max(self.scales.least())
+                self.shrunk_scale(mean).max(self.scales.least())
             }
         };
         let inverse = 1.0 / scale;
@@ -137,6 +137,11 @@ impl Model {
             NewEdge { node, distance, probability, weight, log_affinity: -exponent }
         };
         Hung { edges: edges.into_iter().map(weighed).collect(), first_scale, scale }
+    }
+
+    /// The scale of a new point, shrunk like those of the nodes, which kept their median.
+    fn shrunk_scale(&self, scale: f64) -> f64 {
+        self.params.scale_shrinkage.apply(scale, self.scales.median())
     }
 
     /// The nodes that may get an edge: those nearest to the point. Where both ends have to choose each other, those that would

@@ -5,7 +5,8 @@ use crate::arrays::{Arrays, bad};
 use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 
-const STOPS: [StopReason; 3] = [StopReason::Converged, StopReason::IterationLimit, StopReason::NoDescent];
+const STOPS: [StopReason; 4] =
+    [StopReason::Converged, StopReason::IterationLimit, StopReason::NoDescent, StopReason::Completed];
 
 impl Checkpoint for Quantiles {
     fn to_arrays(&self) -> Arrays<'_> {

@@ -20,7 +20,7 @@ pub use overlap::Overlap;
 pub use product::Product;
 pub use trained::{
     Activation, AutoEncoder, Biases, DecoderWeights, Factorization, Initialization, NonCrossing, Optimizer,
-    StartOfTau, TrainingPairs, loss,
+    Schedule, StartOfTau, TrainingPairs, loss,
 };
 
 use control::{Constant, Identity};
@@ -273,8 +273,10 @@ pub struct Training {
 pub enum StopReason {
     /// The loss no longer fell by more than the tolerance.
     Converged,
-    /// All iterations were used.
+    /// All iterations were used before the loss stopped falling.
     IterationLimit,
+    /// All steps of a schedule with a fixed number of them were done.
+    Completed,
     /// No step along the search direction lowered the loss any more.
     NoDescent,
 }

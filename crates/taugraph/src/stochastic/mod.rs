@@ -7,7 +7,7 @@ pub use realizations::{Realizations, RobustScale, robust_scales};
 use rayon::prelude::*;
 
 use crate::edges::Edges;
-use crate::graph::Components;
+use crate::graph::{Components, Joined};
 use crate::parameter::choices;
 use crate::quantile::Quantiles;
 
@@ -117,6 +117,27 @@ impl StochasticGraph {
         self.persistence.iter().map(|&p| is_present(p, tau, self.open_ended)).collect()
     }
 
+    /// Connected components of the edges present at each τ of the decay curve.
+    pub fn component_counts(&self) -> Vec<usize> {
+        let taus = || self.decay.iter().map(|(tau, _)| *tau);
+        let mut joined = Joined::new(self.edges.n_nodes());
+        let mut counts = Vec::with_capacity(self.decay.len());
+        // From the highest τ down edges only come back: each is joined once.
+        let mut above = f64::INFINITY;
+        for tau in taus().rev() {
+            let edges = self.edges.iter().zip(&self.persistence);
+            let is_new = |persistence: f64| {
+                is_present(persistence, tau, self.open_ended)
+                    && !is_present(persistence, above, self.open_ended)
+            };
+            let new = edges.filter(|(_, persistence)| is_new(**persistence)).map(|(edge, _)| edge);
+            counts.push(joined.join(new));
+            above = tau;
+        }
+        counts.reverse();
+        counts
+    }
+
     /// Nodes of each connected component of the edges present at τ, in the order of their first nodes.
     pub fn component_sizes_at(&self, tau: f64) -> Vec<usize> {
         let edges = self.edges.iter().zip(&self.persistence);
@@ -158,6 +179,7 @@ mod tests {
         assert_eq!(graph.probabilities(), [1.0 - 1.0 / 3.0, 0.4, 0.4, 0.0]);
         assert!(!graph.has_flat_decay());
         assert_eq!(graph.present_at(0.5), [true, true, false, false]);
+        assert_eq!(graph.component_counts(), [2, 3, 4]);
         assert_eq!(graph.component_sizes_at(0.1), [4, 1]);
         assert_eq!(graph.component_sizes_at(0.5), [3, 1, 1]);
         assert_eq!(graph.component_sizes_at(0.95), [1; 5]);

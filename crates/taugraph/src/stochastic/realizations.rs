@@ -8,7 +8,7 @@ use crate::parameter::choices;
 use crate::points::sorted_quantile;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
-use crate::scale::LocalScales;
+use crate::scale::{LocalScales, ScaleShrinkage};
 
 choices! {
     /// How the robust scales follow from the stochastic graph.
@@ -65,7 +65,7 @@ impl<'a> Realizations<'a> {
     }
 }
 
-/// The robust local scales, at least `floor` × the median of the positive ones.
+/// The robust local scales: at least `floor` × the median of the positive ones, then shrunk.
 ///
 /// # Panics
 /// If there is not one distance for each edge.
@@ -74,7 +74,7 @@ pub fn robust_scales(
     distances: &[f64],
     first: &LocalScales,
     scale: RobustScale,
-    floor: f64,
+    (floor, shrinkage): (f64, ScaleShrinkage),
     run: &Run<'_>,
 ) -> Result<LocalScales> {
     assert_eq!(distances.len(), graph.edges.len(), "one distance for each edge");
@@ -83,7 +83,7 @@ pub fn robust_scales(
         run.stage("local scales", Some(n as u64))?;
     }
     let measure: Box<dyn Fn(usize) -> Option<f64> + Sync> = match scale {
-        RobustScale::First => return Ok(first.clone()),
+        RobustScale::First => return Ok(first.clone().shrunk(shrinkage)),
         RobustScale::Expectation => Box::new(|i| {
             let (mut weight, mut sum) = (0.0, 0.0);
             for (_, edge) in graph.edges.incident(i) {
@@ -121,7 +121,7 @@ pub fn robust_scales(
             Ok(measure(i).unwrap_or(first.get(i)))
         })
         .collect::<Result<_>>()?;
-    Ok(LocalScales::with_floor(values, floor))
+    Ok(LocalScales::with_floor(values, floor).shrunk(shrinkage))
 }
 
 #[cfg(test)]
@@ -149,9 +149,15 @@ mod tests {
     fn expectation_by_hand_and_isolated_nodes_keep_their_first_scale() {
         let graph = star(vec![0.5, 1.0, 0.0]);
         let first = LocalScales::new(vec![9.0; 5]).unwrap();
-        let scales =
-            robust_scales(&graph, &[1.0, 4.0, 100.0], &first, RobustScale::Expectation, 0.0, &Run::new(1))
-                .unwrap();
+        let scales = robust_scales(
+            &graph,
+            &[1.0, 4.0, 100.0],
+            &first,
+            RobustScale::Expectation,
+            (0.0, ScaleShrinkage::None),
+            &Run::new(1),
+        )
+        .unwrap();
         assert_eq!(scales.values(), [3.0, 1.0, 4.0, 9.0, 9.0]);
     }
 
@@ -175,7 +181,10 @@ mod tests {
         let graph = star(vec![0.6; 40]);
         let distances: Vec<f64> = (0..40).map(|t| 1.0 + 0.01 * f64::from(t)).collect();
         let first = LocalScales::new(vec![1.0; 42]).unwrap();
-        let of = |scale| robust_scales(&graph, &distances, &first, scale, 0.0, &Run::new(2)).unwrap().get(0);
+        let of = |scale| {
+            let unshrunk = (0.0, ScaleShrinkage::None);
+            robust_scales(&graph, &distances, &first, scale, unshrunk, &Run::new(2)).unwrap().get(0)
+        };
         let (median, mean) =
             (of(RobustScale::MedianOfRealizations { draws: 200 }), of(RobustScale::Expectation));
         assert!((median / mean - 1.0).abs() < 0.04, "{median} against {mean}");

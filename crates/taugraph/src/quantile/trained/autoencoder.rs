@@ -1,24 +1,32 @@
 //! The paper's estimator: for each τ an auto-encoder of the rows of W, trained with a quantile loss.
 //!
-//! ŵ = φ(Ψ φ(Ψᵀ w + b) + c) for a row w of W, Ψ of P columns (rank), minimizing ρ_τ(w − ŵ) over all rows
-//! (Section "Non-linear Spectral Decomposition using Auto-Encoders"). With the identity as activation this is the
+//! ŵ_i = φ(Ψ φ(Ψᵀ w_i + b) + c) for a row w_i of W, Ψ of P columns (rank), minimizing ρ_τ(w_k − ŵ_i) over all rows
+//! (Section "Non-linear Spectral Decomposition using Auto-Encoders"). The target w_k is the row of a point like i
+//! ([`targets`](super::targets)); the paper, read literally, has k = i. With the identity as activation this is the
 //! paper's linear decomposition L·Rᵀ, with L = Ψ and Rᵀ = Ψᵀ W.
+//!
+//! The nets of all τ start from one net and see the same mini-batches and targets, so that they differ by τ alone.
 //!
 //! Non-candidates enter as similarity 0. The rows pass through the net in batches, so memory is linear in edges
 //! and parameters. Over whole rows ([`whole_rows`](super::whole_rows)) the time is N²·P for each epoch; over the candidates and
 //! sampled non-edges ([`sampled_rows`](super::sampled_rows)) it is linear in the edges, too. The reconstruction of an edge is the
 //! mean of Ŵ_ij and Ŵ_ji.
 
+use rayon::prelude::*;
+
 use super::activation::Activation;
 use super::loss::Loss;
 use super::matrix::{AffinityMatrix, transposed};
 use super::network::{Architecture, Biases, DecoderWeights, Network, Objective};
-use super::optimize::{Optimizer, Stopping, minimize};
+use super::optimize::{Optimizer, minimize};
 use super::pairs::TrainingPairs;
-use super::sampled_rows::SampledRows;
+use super::sampled_rows::{SampledRows, rows_at_once};
+use super::schedule::Schedule;
+use super::targets::Targets;
 use super::whole_rows::{FULL_BATCH, RowTraining, Setting, WholeRows};
-use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, crossing_rate, rearrange};
+use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus, Training, crossing_rate, rearrange};
 use crate::affinity::Similarities;
+use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::parameter::{choices, parameters};
 use crate::progress::Run;
@@ -36,12 +44,19 @@ choices! {
 }
 
 choices! {
-    /// Where the training of the second and later τ begins.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum StartOfTau = "warm" {
+    /// Where the training of each τ begins.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub enum StartOfTau = "common" {
+        /// At one net for all, trained at one τ. A joint network has these steps before its own.
+        "common" => Common {
+            /// The τ of that net.
+            tau: f64 = 0.3, "above 0 and below 1" => |tau| *tau > 0.0 && *tau < 1.0;
+            /// Its steps; a schedule until convergence does not count them.
+            steps: usize = 200, "at least 1" => |steps| *steps >= 1;
+        },
         /// At the solution for the τ before.
         "warm" => Warm,
-        /// Anew.
+        /// At the initial weights.
         "fresh" => Fresh,
     }
 }
@@ -76,20 +91,18 @@ parameters! {
         loss: Loss = Loss::Huber { kappa: 0.05 };
         /// How to fit.
         optimizer: Optimizer = Optimizer::Adam { learning_rate: 0.02, batch: 100 };
-        /// The most epochs (SGD, Adam) or iterations (L-BFGS) for each net.
-        max_epochs: usize = 150, "at least 1" => |most| *most >= 1;
-        /// Stop once the loss falls by less than this share within `patience` epochs.
-        tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
-        /// Epochs that the loss is watched for.
-        patience: usize = 10, "at least 1" => |patience| *patience >= 1;
+        /// How long each net is trained, and how its steps shrink.
+        schedule: Schedule = Schedule::default();
+        /// Neighbors of a point whose rows, beside its own, are the targets of its row; 0 for its own row alone.
+        target_neighbors: usize = 12;
         /// λ in ½·λ·|weights|².
         weight_decay: f64 = 1e-4, "finite and at least 0" => |decay| *decay >= 0.0 && decay.is_finite();
         /// λ in λ·Σ|code|.
         code_sparsity: f64 = 0.0, "finite and at least 0" => |sparsity| *sparsity >= 0.0 && sparsity.is_finite();
         /// How training begins.
         initialization: Initialization = Initialization::Spectral;
-        /// How training goes on from τ to τ.
-        start_of_tau: StartOfTau = StartOfTau::Warm;
+        /// Where the training of each τ begins.
+        start_of_tau: StartOfTau = StartOfTau::default();
         /// How crossings are avoided.
         non_crossing: NonCrossing = NonCrossing::Rearrange;
         /// Which pairs it learns from.
@@ -98,6 +111,16 @@ parameters! {
 }
 
 impl AutoEncoder {
+    /// The paper read literally: every row is its own target, and each τ starts from the one before.
+    pub fn literal() -> Self {
+        Self {
+            target_neighbors: 0,
+            start_of_tau: StartOfTau::Warm,
+            schedule: Schedule::named("until-converged").expect("a schedule has this name"),
+            ..Self::default()
+        }
+    }
+
     /// The linear decomposition L·Rᵀ of the paper: identity activation, no biases, weights of its own.
     pub fn linear(rank: usize) -> Self {
         Self {
@@ -107,6 +130,14 @@ impl AutoEncoder {
             biases: Biases::No,
             optimizer: Optimizer::Lbfgs { memory: 10 },
             ..Self::default()
+        }
+    }
+
+    /// Rows of a mini-batch; `None` where every step needs all rows.
+    fn batch(&self) -> Option<usize> {
+        match self.optimizer {
+            Optimizer::Sgd { batch, .. } | Optimizer::Adam { batch, .. } => Some(batch),
+            Optimizer::Lbfgs { .. } => None,
         }
     }
 
@@ -161,6 +192,10 @@ impl AutoEncoder {
 }
 
 impl ConditionalQuantiles for AutoEncoder {
+    fn n_neighbors(&self) -> usize {
+        self.target_neighbors
+    }
+
     fn bytes(&self, size: ProblemSize) -> u64 {
         let heads = if self.non_crossing == NonCrossing::Joint { size.n_taus } else { 1 };
         let parameters = self.network(size.n_nodes as usize, heads as usize).n_parameters() as u64;
@@ -169,20 +204,22 @@ impl ConditionalQuantiles for AutoEncoder {
             Optimizer::Adam { .. } => 6,
             Optimizer::Lbfgs { memory } => 10 + 2 * memory as u64,
         };
-        let batch = match self.optimizer {
-            Optimizer::Sgd { batch, .. } | Optimizer::Adam { batch, .. } => batch,
-            Optimizer::Lbfgs { .. } => 1,
-        };
-        let whole_rows = 8 * batch.max(FULL_BATCH) as u64 * size.n_nodes * (1 + 2 * heads);
+        let batch = self.batch().unwrap_or(1);
+        // Nets over whole rows are trained side by side.
+        let nets = size.n_taus / heads;
+        let whole_rows = 8 * nets * batch.max(FULL_BATCH) as u64 * size.n_nodes * (2 + 2 * heads);
         let units: u64 = self.hidden.iter().map(|&units| units as u64).sum();
-        let passing = self.pairs.bytes(size.n_nodes, size.n_edges, whole_rows, |per_edge| {
-            SampledRows::bytes(size, per_edge, batch, units, heads)
-        });
+        let of_nets = self.pairs.bytes(
+            size.n_nodes,
+            size.n_edges,
+            whole_rows + 8 * nets * parameters * copies,
+            |per_edge| SampledRows::bytes(size, per_edge, batch, units, heads) + 8 * parameters * copies,
+        );
         let spectral = 8 * 3 * size.n_nodes * self.hidden.first().map_or(0, |&units| units as u64);
-        8 * size.n_edges * size.n_taus
+        // What the nets give, and the same edge by edge.
+        2 * 8 * size.n_edges * size.n_taus
             + AffinityMatrix::bytes(size.n_nodes, size.n_edges)
-            + 8 * parameters * copies
-            + passing
+            + of_nets
             + spectral
     }
 
@@ -199,48 +236,27 @@ impl ConditionalQuantiles for AutoEncoder {
             NonCrossing::Joint => vec![taus.values()],
             _ => taus.values().chunks(1).collect(),
         };
-        run.stage("auto-encoders", Some((groups.len() * self.max_epochs) as u64))?;
         let edges = similarities.edges();
         let network = self.network(matrix.len(), groups[0].len());
-        let mut initial = self.initial_parameters(&network, &matrix, run)?;
         let per_edge = self.pairs.per_edge(matrix.len() as u64, edges.len() as u64);
-        if per_edge.is_some() {
-            // The sparse passes have the first layer node by node.
-            let place = network.layers[0].weights.clone();
-            let by_node = transposed(&initial[place.clone()], matrix.len());
-            initial[place].copy_from_slice(&by_node);
-        }
-        let mut parameters = initial.clone();
+        let targets = Targets::new(similarities.neighbors(), self.target_neighbors, run.seed)?;
+        let nets = Nets { params: self, matrix: &matrix, network: &network, targets, per_edge, edges, run };
+        let common_epochs = nets.common_schedule().map_or(0, |schedule| nets.max_epochs(schedule));
+        let n_epochs = common_epochs + groups.len() * nets.max_epochs(self.schedule);
+        run.stage("auto-encoders", Some(n_epochs as u64))?;
+        let trained = nets.train(&groups)?;
         let mut reconstructions = vec![0.0; edges.len() * n_taus];
         let mut training = Vec::new();
-        for (group, &of_group) in groups.iter().enumerate() {
-            if self.start_of_tau == StartOfTau::Fresh {
-                parameters.copy_from_slice(&initial);
-            }
-            let objective = Objective {
-                loss: self.loss,
-                taus: of_group,
-                weight_decay: self.weight_decay,
-                code_sparsity: self.code_sparsity,
-            };
-            let setting = Setting { matrix: &matrix, network: &network, objective, run, group };
-            let mut problem: Box<dyn RowTraining> = match per_edge {
-                None => Box::new(WholeRows::new(setting)),
-                Some(per_edge) => Box::new(SampledRows::new(setting, per_edge)),
-            };
-            let stopping =
-                Stopping { limit: self.max_epochs, tolerance: self.tolerance, patience: self.patience };
-            let tau = (of_group.len() == 1).then(|| of_group[0]);
-            training.push(minimize(&mut *problem, &mut parameters, self.optimizer, stopping, tau)?);
-            run.progress.advance((self.max_epochs - problem.iterations()) as u64);
-            problem.add_reconstructions(&parameters, edges, n_taus, &mut reconstructions)?;
+        for (group, (of_group, how)) in trained.into_iter().enumerate() {
+            let n_heads = groups[group].len();
+            let by_edge = reconstructions.chunks_exact_mut(n_taus).zip(of_group.chunks_exact(n_heads));
+            by_edge.for_each(|(all, own)| all[group..group + n_heads].copy_from_slice(own));
+            training.push(how);
         }
         if let Some(cell) = reconstructions.iter().position(|value| !value.is_finite()) {
             // The last step of a training can still run away.
-            return Err(Error::Diverged {
-                tau: Some(taus.values()[cell % n_taus]),
-                iteration: self.max_epochs,
-            });
+            let tau = Some(taus.values()[cell % n_taus]);
+            return Err(Error::Diverged { tau, iteration: nets.max_epochs(self.schedule) });
         }
         let crossing = crossing_rate(&reconstructions, n_taus);
         if self.non_crossing == NonCrossing::Rearrange {
@@ -253,5 +269,134 @@ impl ConditionalQuantiles for AutoEncoder {
             training,
             crossing_rate: Some(crossing),
         })
+    }
+}
+
+/// What the nets of all τ have in common.
+struct Nets<'a> {
+    params: &'a AutoEncoder,
+    matrix: &'a AffinityMatrix,
+    network: &'a Network,
+    targets: Targets<'a>,
+    /// Sampled non-edges for each candidate; `None` over whole rows.
+    per_edge: Option<f64>,
+    edges: &'a Edges,
+    run: &'a Run<'a>,
+}
+
+/// Reconstructions of the edges by a net, and how it was trained.
+type Trained = (Vec<f64>, Training);
+
+impl Nets<'_> {
+    /// The most epochs of a training.
+    fn max_epochs(&self, schedule: Schedule) -> usize {
+        let n = self.matrix.len();
+        let n_batches = match (self.params.batch(), self.per_edge) {
+            // One step of L-BFGS needs all rows.
+            (None, _) => 1,
+            (Some(batch), None) => n.div_ceil(batch),
+            (Some(batch), Some(_)) => n.div_ceil(rows_at_once(n, batch)),
+        };
+        schedule.max_epochs(n_batches)
+    }
+
+    /// The schedule of the net that all others start from, if there is one.
+    fn common_schedule(&self) -> Option<Schedule> {
+        match self.params.start_of_tau {
+            StartOfTau::Common { steps, .. } => Some(self.params.schedule.with_steps(steps)),
+            StartOfTau::Warm | StartOfTau::Fresh => None,
+        }
+    }
+
+    /// The nets of all groups of τ.
+    fn train(&self, groups: &[&[f64]]) -> Result<Vec<Trained>> {
+        let mut start = self.initial_parameters()?;
+        match self.params.start_of_tau {
+            StartOfTau::Warm => {
+                let fit = |(group, taus)| self.fit(taus, (group as u32, 0), &mut start);
+                groups.iter().copied().enumerate().map(fit).collect()
+            }
+            StartOfTau::Fresh => {
+                self.side_by_side(groups, |group, taus| self.fit(taus, (group as u32, 0), &mut start.clone()))
+            }
+            StartOfTau::Common { tau, .. } => {
+                let tau = [tau];
+                // A joint network has a head for each τ: its start is its own.
+                let taus = if groups[0].len() > 1 { groups[0] } else { &tau };
+                let mut problem = self.problem(taus, (0, 0));
+                if let Some(schedule) = self.common_schedule() {
+                    self.minimize(&mut *problem, taus, schedule, &mut start)?;
+                }
+                let next = (0, problem.iterations() as u32);
+                self.side_by_side(groups, |_, taus| self.fit(taus, next, &mut start.clone()))
+            }
+        }
+    }
+
+    /// Nets that do not depend on each other: over whole rows one for each thread, over samples, whose passes have enough to do for
+    /// all threads, one after the other.
+    fn side_by_side(
+        &self,
+        groups: &[&[f64]],
+        fit: impl Fn(usize, &[f64]) -> Result<Trained> + Sync,
+    ) -> Result<Vec<Trained>> {
+        match self.per_edge {
+            None => groups.par_iter().enumerate().map(|(group, taus)| fit(group, taus)).collect(),
+            Some(_) => groups.iter().enumerate().map(|(group, taus)| fit(group, taus)).collect(),
+        }
+    }
+
+    /// Trains a net from where the parameters are.
+    fn fit(&self, taus: &[f64], place: (u32, u32), parameters: &mut [f64]) -> Result<Trained> {
+        let mut problem = self.problem(taus, place);
+        let training = self.minimize(&mut *problem, taus, self.params.schedule, parameters)?;
+        Ok((problem.reconstructions(parameters, self.edges)?, training))
+    }
+
+    fn minimize(
+        &self,
+        problem: &mut dyn RowTraining,
+        taus: &[f64],
+        schedule: Schedule,
+        parameters: &mut [f64],
+    ) -> Result<Training> {
+        let tau = (taus.len() == 1).then(|| taus[0]);
+        let training = minimize(problem, parameters, self.params.optimizer, schedule, tau)?;
+        self.run.progress.advance((self.max_epochs(schedule).saturating_sub(problem.iterations())) as u64);
+        Ok(training)
+    }
+
+    /// A training on a sequence of mini-batches, from one of its epochs on.
+    fn problem<'b>(
+        &'b self,
+        taus: &'b [f64],
+        (sequence, first_epoch): (u32, u32),
+    ) -> Box<dyn RowTraining + 'b> {
+        let AutoEncoder { loss, weight_decay, code_sparsity, .. } = *self.params;
+        let objective = Objective { loss, taus, weight_decay, code_sparsity };
+        let setting = Setting {
+            matrix: self.matrix,
+            network: self.network,
+            objective,
+            targets: self.targets,
+            run: self.run,
+            sequence,
+            first_epoch,
+        };
+        match self.per_edge {
+            None => Box::new(WholeRows::new(setting)),
+            Some(per_edge) => Box::new(SampledRows::new(setting, per_edge)),
+        }
+    }
+
+    fn initial_parameters(&self) -> Result<Vec<f64>> {
+        let mut initial = self.params.initial_parameters(self.network, self.matrix, self.run)?;
+        if self.per_edge.is_some() {
+            // The sparse passes have the first layer node by node.
+            let place = self.network.layers[0].weights.clone();
+            let by_node = transposed(&initial[place.clone()], self.matrix.len());
+            initial[place].copy_from_slice(&by_node);
+        }
+        Ok(initial)
     }
 }

@@ -3,7 +3,8 @@
 //! Since κ·ρ′_τ(r) = clip(r, −τκ, (1−τ)κ), the quantile Huber loss at Y is majorized by ‖M − X‖²/(2κ) with
 //! M = Y + clip(W − Y, −τκ, (1−τ)κ), whose best rank-P approximation X follows from one step of subspace
 //! iteration: Q ← orth(M Q), B = QᵀMQ. A Nesterov step extrapolates between iterates and is restarted when the
-//! loss rises; each τ starts from the solution of the one before.
+//! loss rises; each τ starts from the solution of the one before. What an entry is to predict are the similarities of points like
+//! its two ends ([`targets`](super::targets)); [`majorizer`](super::majorizer) has M then.
 //!
 //! Over all pairs the time of an iteration is N²·P. Over the candidates and sampled non-edges it is linear in the edges, and
 //! non-edges outside the sample have the squared loss; [`majorizer`](super::majorizer) has both.
@@ -14,6 +15,7 @@ use super::low_rank::{LowRank, relative_change};
 use super::majorizer::{BLOCK, Huber, Observed, SampledPairs};
 use super::matrix::{AffinityMatrix, transposed};
 use super::pairs::TrainingPairs;
+use super::targets::Targets;
 use super::{
     ConditionalQuantiles, ProblemSize, Quantiles, StopReason, Taus, Training, crossing_rate, rearrange,
 };
@@ -36,18 +38,32 @@ parameters! {
         tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
         /// The most iterations for each τ.
         max_iterations: usize = 60, "at least 1" => |most| *most >= 1;
+        /// Neighbors of a point whose rows, beside its own, are the targets of its row; 0 for its own row alone.
+        target_neighbors: usize = 12;
         /// Which pairs it learns from.
         pairs: TrainingPairs = TrainingPairs::Automatic;
     }
 }
 
+impl Factorization {
+    /// The paper read literally: every row is its own target.
+    pub fn literal() -> Self {
+        Self { target_neighbors: 0, ..Self::default() }
+    }
+}
+
 impl ConditionalQuantiles for Factorization {
+    fn n_neighbors(&self) -> usize {
+        self.target_neighbors
+    }
+
     fn bytes(&self, size: ProblemSize) -> u64 {
         let (n, rank) = (size.n_nodes, self.rank as u64);
-        let blocks = 2 * 8 * BLOCK as u64 * n * rayon::current_num_threads() as u64;
-        let training = self
-            .pairs
-            .bytes(n, size.n_edges, blocks, |per_edge| SampledPairs::bytes(n, size.n_edges, per_edge));
+        // W, M, the rows of the targets and the steps to them.
+        let blocks = 4 * 8 * BLOCK as u64 * n * rayon::current_num_threads() as u64;
+        let training = self.pairs.bytes(n, size.n_edges, blocks, |per_edge| {
+            SampledPairs::bytes(n, size.n_edges, per_edge, self.target_neighbors as u64)
+        });
         8 * size.n_edges * size.n_taus + AffinityMatrix::bytes(n, size.n_edges) + 8 * n * rank * 16 + training
     }
 
@@ -63,13 +79,16 @@ impl ConditionalQuantiles for Factorization {
         run.stage("quantile factorization", Some((taus.len() * self.max_iterations) as u64))?;
         let rank = self.rank.min(n.saturating_sub(1)).max(1);
         let matrix = AffinityMatrix::new(similarities)?;
+        let targets = Targets::new(similarities.neighbors(), self.target_neighbors, run.seed)?;
         let (u, values) = matrix.leading_eigenvectors(rank, run)?;
         let mut s = vec![0.0; rank * rank];
         values.iter().enumerate().for_each(|(t, value)| s[t * rank + t] = *value);
         let mut current = LowRank { u, s, n };
         let observed = match self.pairs.per_edge(n as u64, edges.len() as u64) {
-            None => Observed::Whole(&matrix),
-            Some(per_edge) => Observed::Sampled(SampledPairs::new(similarities, per_edge, run)?),
+            None => Observed::Whole(&matrix, targets),
+            Some(per_edge) => {
+                Observed::Sampled(SampledPairs::new(similarities, &matrix, &targets, per_edge, run)?)
+            }
         };
         let mut draws = Stream::new(run.seed, Stage::Weights).at(2, 0);
         let mut reconstructions = vec![0.0; edges.len() * taus.len()];

@@ -40,6 +40,17 @@ impl AffinityMatrix {
         self.off_diagonal.n_nodes()
     }
 
+    /// An entry of W.
+    pub fn get(&self, i: u32, j: u32) -> f64 {
+        if i == j {
+            return 1.0;
+        }
+        let graph = &self.off_diagonal;
+        let row = graph.offsets()[i as usize] as usize..graph.offsets()[i as usize + 1] as usize;
+        let place = graph.ids()[row.clone()].binary_search(&j);
+        place.map_or(0.0, |place| graph.weights()[row.start + place])
+    }
+
     /// A row of W, its diagonal among the candidates: (column, similarity), ascending.
     pub fn row(&self, i: usize) -> Vec<(u32, f64)> {
         let mut row: Vec<(u32, f64)> = self.off_diagonal.row(i).collect();

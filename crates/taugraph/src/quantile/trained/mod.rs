@@ -13,7 +13,9 @@ mod network;
 mod optimize;
 mod pairs;
 mod sampled_rows;
+mod schedule;
 mod sparse_pass;
+mod targets;
 mod whole_rows;
 
 pub use activation::Activation;
@@ -22,6 +24,7 @@ pub use factorization::Factorization;
 pub use network::{Biases, DecoderWeights};
 pub use optimize::Optimizer;
 pub use pairs::TrainingPairs;
+pub use schedule::Schedule;
 
 use super::{
     ConditionalQuantiles, ProblemSize, Quantiles, StopReason, Taus, Training, crossing_rate, rearrange,

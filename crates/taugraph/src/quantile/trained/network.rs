@@ -24,12 +24,12 @@ vectorized! {
         loss: Loss,
         tau: f64,
         rate: f64,
-        input: &'a [f64],
+        target: &'a [f64],
         output: &'a [f64],
         gradient: &'a mut [f64],
     ) -> f64 {
         let mut sum = 0.0;
-        for ((g, w), predicted) in gradient.iter_mut().zip(input).zip(output) {
+        for ((g, w), predicted) in gradient.iter_mut().zip(target).zip(output) {
             let residual = w - predicted;
             sum += loss.value(tau, residual);
             *g = -loss.derivative(tau, residual) * rate;
@@ -257,11 +257,12 @@ impl Network {
         &scratch.outputs
     }
 
-    /// Mean loss over the samples plus penalties; its gradient is written to `gradient`.
+    /// Mean loss over the samples, whose outputs shall be `target`, plus penalties; its gradient is written to `gradient`.
     pub fn loss_and_gradient(
         &self,
         parameters: &[f64],
         input: &[f64],
+        target: &[f64],
         objective: &Objective<'_>,
         gradient: &mut [f64],
         scratch: &mut Scratch,
@@ -272,7 +273,7 @@ impl Network {
         self.forward(parameters, input, scratch);
         gradient.fill(0.0);
         let Scratch { activations, outputs, deltas, delta, next_delta } = scratch;
-        let mut total = head_deltas(objective, input, outputs, deltas, samples);
+        let mut total = head_deltas(objective, target, outputs, deltas, samples);
 
         // Gradient by the last hidden layer: the sum over the heads.
         let last = activations.last().expect("at least one hidden layer");
@@ -319,7 +320,7 @@ impl Network {
 /// hangs below the earlier ones, head t collects the gradients of all heads from t on.
 fn head_deltas(
     objective: &Objective<'_>,
-    input: &[f64],
+    target: &[f64],
     outputs: &[Vec<f64>],
     deltas: &mut Vec<Vec<f64>>,
     samples: usize,
@@ -331,7 +332,7 @@ fn head_deltas(
         let tau = objective.taus[t];
         let (own, later) = deltas.split_at_mut(t + 1);
         let own = &mut own[t];
-        own.resize(input.len(), 0.0);
+        own.resize(target.len(), 0.0);
         let below = later.first().map(Vec::as_slice);
         let partial: Vec<f64> = own
             .par_chunks_mut(CHUNK)
@@ -339,8 +340,14 @@ fn head_deltas(
             .map(|(chunk, own)| {
                 let begin = chunk * CHUNK;
                 let end = begin + own.len();
-                let sum =
-                    loss_of_part(objective.loss, tau, rate, &input[begin..end], &outputs[t][begin..end], own);
+                let sum = loss_of_part(
+                    objective.loss,
+                    tau,
+                    rate,
+                    &target[begin..end],
+                    &outputs[t][begin..end],
+                    own,
+                );
                 if let Some(below) = below {
                     own.iter_mut().zip(&below[begin..end]).for_each(|(d, b)| *d += b);
                 }
@@ -387,11 +394,13 @@ mod tests {
                                 let mut draws = Stream::new(case, Stage::Weights).at(0, 0);
                                 let mut parameters: Vec<f64> =
                                     (0..network.n_parameters()).map(|_| 0.6 * draws.normal()).collect();
-                                let input: Vec<f64> = (0..n * samples).map(|_| draws.uniform()).collect();
+                                let mut values = || (0..n * samples).map(|_| draws.uniform()).collect();
+                                let (input, other): (Vec<f64>, Vec<f64>) = (values(), values());
                                 let taus = &[0.2, 0.5, 0.9][..n_heads];
                                 let objective =
                                     Objective { loss, taus, weight_decay: 0.01, code_sparsity: 0.02 };
-                                check(&network, &mut parameters, &input, &objective);
+                                check(&network, &mut parameters, (&input, &input), &objective);
+                                check(&network, &mut parameters, (&input, &other), &objective);
                             }
                         }
                     }
@@ -400,10 +409,15 @@ mod tests {
         }
     }
 
-    fn check(network: &Network, parameters: &mut [f64], input: &[f64], objective: &Objective<'_>) {
+    fn check(
+        network: &Network,
+        parameters: &mut [f64],
+        (input, target): (&[f64], &[f64]),
+        objective: &Objective<'_>,
+    ) {
         let mut scratch = Scratch::default();
         let (mut gradient, mut unused) = (vec![0.0; parameters.len()], vec![0.0; parameters.len()]);
-        network.loss_and_gradient(parameters, input, objective, &mut gradient, &mut scratch);
+        network.loss_and_gradient(parameters, input, target, objective, &mut gradient, &mut scratch);
         let scale = gradient.iter().fold(1e-3f64, |m, g| m.max(g.abs()));
         let mut wrong = 0;
         for index in 0..parameters.len() {
@@ -411,7 +425,7 @@ mod tests {
             let h = 1e-6;
             let mut loss_at = |value: f64| {
                 parameters[index] = value;
-                network.loss_and_gradient(parameters, input, objective, &mut unused, &mut scratch)
+                network.loss_and_gradient(parameters, input, target, objective, &mut unused, &mut scratch)
             };
             let slope = (loss_at(kept + h) - loss_at(kept - h)) / (2.0 * h);
             parameters[index] = kept;

@@ -1,7 +1,10 @@
 //! Minimizers over a flat vector of parameters: mini-batch SGD with momentum, Adam, L-BFGS.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
+use super::schedule::Schedule;
 use super::{StopReason, Training};
 use crate::dense::{VECTOR_CHUNK, add_scaled, dot, norm};
 use crate::error::{Error, Result};
@@ -35,37 +38,20 @@ choices! {
     }
 }
 
-/// When to stop: after `limit` iterations, or once the loss has not fallen by more than the share `tolerance`
-/// within `patience` iterations.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stopping {
-    pub limit: usize,
-    pub tolerance: f64,
-    pub patience: usize,
-}
-
-impl Stopping {
-    fn is_reached(&self, losses: &[f64]) -> bool {
-        let Some(before) = losses.len().checked_sub(self.patience.saturating_add(1)) else { return false };
-        let best = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
-        let (earlier, recent) = (best(&losses[..=before]), best(&losses[before + 1..]));
-        earlier - recent <= self.tolerance * earlier.abs()
-    }
-}
-
 /// What is minimized.
 pub(super) trait Problem {
     /// An iteration is done.
     fn advance(&mut self) {}
     /// Loss and gradient over all rows.
     fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64>;
-    /// Calls `step(loss, rows, gradient) → new parameters` for each mini-batch of an epoch, in a seeded order.
+    /// Calls `step(parameters, gradient)`, which moves the parameters, for each mini-batch of an epoch in a seeded order, until it
+    /// says that this was the last step. Gives the mean loss over the rows of those mini-batches.
     fn epoch(
         &mut self,
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]),
+        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
     ) -> Result<f64>;
 }
 
@@ -74,31 +60,31 @@ pub(super) fn minimize(
     problem: &mut dyn Problem,
     parameters: &mut [f64],
     optimizer: Optimizer,
-    stopping: Stopping,
+    schedule: Schedule,
     tau: Option<f64>,
 ) -> Result<Training> {
     let n = parameters.len();
     let (losses, stop) = match optimizer {
         Optimizer::Sgd { learning_rate, momentum, batch } => {
             let mut velocity = vec![0.0; n];
-            epochs(problem, parameters, batch, stopping, tau, &mut |parameters, gradient| {
+            epochs(problem, parameters, batch, schedule, tau, &mut |parameters, gradient, rate| {
                 parameters
                     .par_iter_mut()
                     .with_min_len(VECTOR_CHUNK)
                     .zip(&mut velocity)
                     .zip(gradient)
                     .for_each(|((x, v), g)| {
-                        *v = momentum * *v - learning_rate * g;
+                        *v = momentum * *v - learning_rate * rate * g;
                         *x += *v;
                     });
             })?
         }
         Optimizer::Adam { learning_rate, batch } => {
             let (mut first, mut second, mut steps) = (vec![0.0; n], vec![0.0; n], 0);
-            epochs(problem, parameters, batch, stopping, tau, &mut |parameters, gradient| {
+            epochs(problem, parameters, batch, schedule, tau, &mut |parameters, gradient, rate| {
                 steps += 1;
                 let (c1, c2) = (1.0 - 0.9f64.powi(steps), 1.0 - 0.999f64.powi(steps));
-                let rate = learning_rate * c2.sqrt() / c1;
+                let rate = learning_rate * rate * c2.sqrt() / c1;
                 let moments = first.par_iter_mut().zip(&mut second);
                 parameters.par_iter_mut().with_min_len(VECTOR_CHUNK).zip(gradient).zip(moments).for_each(
                     |((x, g), (m, v))| {
@@ -109,7 +95,7 @@ pub(super) fn minimize(
                 );
             })?
         }
-        Optimizer::Lbfgs { memory } => lbfgs(problem, parameters, memory, stopping, tau)?,
+        Optimizer::Lbfgs { memory } => lbfgs(problem, parameters, memory, schedule, tau)?,
     };
     Ok(Training { tau, losses, stop })
 }
@@ -118,23 +104,38 @@ fn epochs(
     problem: &mut dyn Problem,
     parameters: &mut [f64],
     batch: usize,
-    stopping: Stopping,
+    schedule: Schedule,
     tau: Option<f64>,
-    step: &mut dyn FnMut(&mut [f64], &[f64]),
+    step: &mut dyn FnMut(&mut [f64], &[f64], f64),
 ) -> Result<(Vec<f64>, StopReason)> {
-    let mut losses = Vec::new();
-    for epoch in 0..stopping.limit {
-        let loss = problem.epoch(epoch, batch, parameters, step)?;
+    let (mut losses, mut n_steps) = (Vec::new(), 0);
+    loop {
+        let epoch = losses.len();
+        let loss = problem.epoch(epoch, batch, parameters, &mut |parameters, gradient| {
+            step(parameters, gradient, schedule.rate(n_steps));
+            n_steps += 1;
+            if schedule.is_over(n_steps, epoch) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
         if !loss.is_finite() {
             return Err(Error::Diverged { tau, iteration: epoch });
         }
         losses.push(loss);
         problem.advance();
-        if stopping.is_reached(&losses) {
+        if schedule.has_converged(&losses) {
             return Ok((losses, StopReason::Converged));
         }
+        if schedule.is_over(n_steps, losses.len()) {
+            return Ok((losses, end_of(schedule)));
+        }
     }
-    Ok((losses, StopReason::IterationLimit))
+}
+
+/// What it means that all steps were used.
+fn end_of(schedule: Schedule) -> StopReason {
+    match schedule {
+        Schedule::Steps { .. } => StopReason::Completed,
+        Schedule::UntilConverged { .. } => StopReason::IterationLimit,
+    }
 }
 
 /// Nocedal and Wright, "Numerical Optimization", algorithms 7.4, 7.5, 3.5 and 3.6.
@@ -142,7 +143,7 @@ fn lbfgs(
     problem: &mut dyn Problem,
     parameters: &mut [f64],
     memory: usize,
-    stopping: Stopping,
+    schedule: Schedule,
     tau: Option<f64>,
 ) -> Result<(Vec<f64>, StopReason)> {
     let n = parameters.len();
@@ -150,7 +151,7 @@ fn lbfgs(
     let mut loss = problem.full(parameters, &mut gradient)?;
     let mut losses = vec![loss];
     let mut pairs: std::collections::VecDeque<(Vec<f64>, Vec<f64>, f64)> = Default::default();
-    for iteration in 0..stopping.limit {
+    for iteration in 0..schedule.max_iterations() {
         if !loss.is_finite() {
             return Err(Error::Diverged { tau, iteration });
         }
@@ -182,11 +183,11 @@ fn lbfgs(
         (gradient, loss) = (found.gradient, found.loss);
         losses.push(loss);
         problem.advance();
-        if stopping.is_reached(&losses) {
+        if schedule.has_converged(&losses) {
             return Ok((losses, StopReason::Converged));
         }
     }
-    Ok((losses, StopReason::IterationLimit))
+    Ok((losses, end_of(schedule)))
 }
 
 /// −H·gradient with the inverse Hessian H implied by the remembered pairs.
@@ -287,11 +288,12 @@ mod tests {
             _: usize,
             _: usize,
             parameters: &mut [f64],
-            step: &mut dyn FnMut(&mut [f64], &[f64]),
+            step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
         ) -> Result<f64> {
             let mut gradient = vec![0.0; 2];
             let loss = self.full(parameters, &mut gradient)?;
-            step(parameters, &gradient);
+            // One mini-batch is the whole: nothing is left to be skipped.
+            let _ = step(parameters, &gradient);
             Ok(loss)
         }
     }
@@ -304,28 +306,32 @@ mod tests {
             (Optimizer::Lbfgs { memory: 10 }, 200, 1e-6),
         ] {
             let mut x = vec![-1.2, 1.0];
-            let stopping = Stopping { limit, tolerance: 0.0, patience: 500 };
-            let training = minimize(&mut Valley, &mut x, optimizer, stopping, None).unwrap();
+            let schedule = Schedule::UntilConverged { max_epochs: limit, tolerance: 0.0, patience: 500 };
+            let training = minimize(&mut Valley, &mut x, optimizer, schedule, None).unwrap();
             assert!((x[0] - 1.0).abs() < close && (x[1] - 1.0).abs() < 2.0 * close, "{optimizer:?}: {x:?}");
             assert!(training.losses.last().unwrap() < &training.losses[0]);
         }
     }
 
     #[test]
-    fn stopping_needs_patience() {
-        let stopping = Stopping { limit: 10, tolerance: 0.01, patience: 2 };
-        assert!(!stopping.is_reached(&[3.0, 2.0]));
-        assert!(!stopping.is_reached(&[3.0, 2.0, 1.0]));
-        assert!(stopping.is_reached(&[1.0, 1.0, 0.999]));
+    fn a_fixed_number_of_steps_is_completed() {
+        for optimizer in [Optimizer::Adam { learning_rate: 2e-2, batch: 1 }, Optimizer::Lbfgs { memory: 3 }] {
+            let mut x = vec![-1.2, 1.0];
+            let schedule = Schedule::default().with_steps(7);
+            let training = minimize(&mut Valley, &mut x, optimizer, schedule, None).unwrap();
+            assert_eq!(training.stop, StopReason::Completed, "{optimizer:?}");
+            // L-BFGS has the loss of its start, too.
+            assert!((7..=8).contains(&training.losses.len()), "{optimizer:?}");
+        }
     }
 
     #[test]
     fn divergence_is_an_error() {
         let mut x = vec![-1.2, 1.0];
-        let stopping = Stopping { limit: 1000, tolerance: 0.0, patience: 1000 };
+        let schedule = Schedule::UntilConverged { max_epochs: 1000, tolerance: 0.0, patience: 1000 };
         let wild = Optimizer::Sgd { learning_rate: 10.0, momentum: 0.0, batch: 1 };
         assert!(matches!(
-            minimize(&mut Valley, &mut x, wild, stopping, Some(0.5)),
+            minimize(&mut Valley, &mut x, wild, schedule, Some(0.5)),
             Err(Error::Diverged { .. })
         ));
     }

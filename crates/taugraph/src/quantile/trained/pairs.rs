@@ -62,6 +62,24 @@ impl TrainingPairs {
     }
 }
 
+/// A pair that a row has for certain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Candidate {
+    /// The other end.
+    pub node: u32,
+    /// Similarity in the row.
+    pub similarity: f64,
+    /// Similarity in the row that it shall predict.
+    pub target: f64,
+}
+
+/// A pair of a row that is its own target.
+impl From<(u32, f64)> for Candidate {
+    fn from((node, similarity): (u32, f64)) -> Self {
+        Self { node, similarity, target: similarity }
+    }
+}
+
 /// Some pairs of one row of W, their other ends ascending.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RowPairs {
@@ -69,6 +87,8 @@ pub(super) struct RowPairs {
     pub nodes: Vec<u32>,
     /// Similarities; 0 for non-edges.
     pub similarities: Vec<f64>,
+    /// What shall be predicted; 0 for non-edges.
+    pub targets: Vec<f64>,
     /// How many pairs each stands for: 1 for candidates.
     pub weights: Vec<f64>,
 }
@@ -79,7 +99,7 @@ impl RowPairs {
     pub fn sample(
         first: usize,
         n_nodes: usize,
-        candidates: &[(u32, f64)],
+        candidates: &[Candidate],
         n_samples: usize,
         draws: &mut Draws,
     ) -> Self {
@@ -93,14 +113,14 @@ impl RowPairs {
             })
             .peekable();
         let mut pairs = RowPairs::with_capacity(candidates.len() + n_slices);
-        for (before, &(node, similarity)) in candidates.iter().enumerate() {
+        for (before, &Candidate { node, similarity, target }) in candidates.iter().enumerate() {
             // Counted among all nodes, a non-edge lies as much higher as there are candidates before it.
             while let Some((place, weight)) = sample.next_if(|(place, _)| place + before < node as usize) {
-                pairs.push((place + before) as u32, 0.0, weight);
+                pairs.push((place + before) as u32, 0.0, 0.0, weight);
             }
-            pairs.push(node, similarity, 1.0);
+            pairs.push(node, similarity, target, 1.0);
         }
-        sample.for_each(|(place, weight)| pairs.push((place + candidates.len()) as u32, 0.0, weight));
+        sample.for_each(|(place, weight)| pairs.push((place + candidates.len()) as u32, 0.0, 0.0, weight));
         pairs
     }
 
@@ -108,13 +128,15 @@ impl RowPairs {
         Self {
             nodes: Vec::with_capacity(n),
             similarities: Vec::with_capacity(n),
+            targets: Vec::with_capacity(n),
             weights: Vec::with_capacity(n),
         }
     }
 
-    fn push(&mut self, node: u32, similarity: f64, weight: f64) {
+    fn push(&mut self, node: u32, similarity: f64, target: f64, weight: f64) {
         self.nodes.push(node);
         self.similarities.push(similarity);
+        self.targets.push(target);
         self.weights.push(weight);
     }
 }
@@ -138,9 +160,9 @@ mod tests {
             draw in 0u32..1000,
         ) {
             let n = is_candidate.len();
-            let candidates: Vec<(u32, f64)> = (0..n)
+            let candidates: Vec<Candidate> = (0..n)
                 .filter(|&at| is_candidate[at])
-                .map(|at| ((first + at) as u32, 0.5))
+                .map(|at| ((first + at) as u32, 0.5).into())
                 .collect();
             let n_others = n - candidates.len();
             let pairs = RowPairs::sample(first, n, &candidates, n_samples, &mut draws(draw));
@@ -164,9 +186,9 @@ mod tests {
     #[test]
     fn weighted_sums_are_unbiased() {
         let n = 23;
-        let candidates = [(0, 1.0), (4, 0.2), (5, 0.3), (11, 0.4), (22, 0.1)];
+        let candidates = [(0, 1.0), (4, 0.2), (5, 0.3), (11, 0.4), (22, 0.1)].map(Candidate::from);
         let loss = |node: u32| f64::from(node * node);
-        let is_candidate = |node: u32| candidates.iter().any(|&(candidate, _)| candidate == node);
+        let is_candidate = |node: u32| candidates.iter().any(|candidate| candidate.node == node);
         let all: f64 = (0..n as u32).filter(|&node| !is_candidate(node)).map(loss).sum();
         let n_draws = 20_000;
         let sums: Vec<f64> = (0..n_draws)
@@ -200,7 +222,7 @@ mod tests {
 
     #[test]
     fn samples_depend_on_the_draw_alone() {
-        let of = |draw| RowPairs::sample(0, 1000, &[(7, 0.5)], 20, &mut draws(draw));
+        let of = |draw| RowPairs::sample(0, 1000, &[(7, 0.5).into()], 20, &mut draws(draw));
         assert_eq!(of(3), of(3));
         assert_ne!(of(3), of(4));
     }

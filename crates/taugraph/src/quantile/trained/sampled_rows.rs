@@ -1,15 +1,19 @@
 //! Training over the candidates and sampled non-edges of each row of W: time and memory linear in the candidates.
 //!
 //! Mini-batches meet other non-edges in every epoch, so that in the long run every pair counts as it does in the dense loss. L-BFGS
-//! needs a loss that stays the same and keeps one sample.
+//! needs a loss that stays the same and keeps one sample of the non-edges, with each of a row's targets in turn.
+//!
+//! The pairs of a row are the candidates of its target, too: they have similarities that the target shall teach.
+
+use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
 use super::ProblemSize;
 use super::network::Scratch;
 use super::optimize::Problem;
-use super::pairs::RowPairs;
-use super::whole_rows::{RowTraining, Setting};
+use super::pairs::{Candidate, RowPairs};
+use super::whole_rows::{RowTraining, Setting, mean_of_visited};
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::random::{Stage, Stream};
@@ -42,27 +46,60 @@ impl<'a> SampledRows<'a> {
     pub fn bytes(size: ProblemSize, per_edge: f64, batch: usize, units: u64, heads: u64) -> u64 {
         let n = size.n_nodes;
         let rows = rows_at_once(n as usize, batch) as u64;
-        let of_row = 1 + (2.0 * size.n_edges as f64 * (1.0 + per_edge) / n.max(1) as f64) as u64;
+        // The row's own candidates, those of its target, and non-edges.
+        let of_row = 2 + (2.0 * size.n_edges as f64 * (2.0 + per_edge) / n.max(1) as f64) as u64;
         // A batch of rows may have twice as many pairs as others; no row has more than all.
         let pairs = rows * (2 * of_row).min(n);
-        // A pair: its ends, similarity and weight, and a number for each head, in buffers that grew.
-        let of_pairs = pairs * (40 + 8 * heads) + 256 * rows;
+        // A pair: its ends, similarity, target and weight, and a number for each head, in buffers that grew.
+        let of_pairs = pairs * (56 + 8 * heads) + 256 * rows;
         // Activations and deltas on the way there and back.
         let of_units = 8 * rows * units * 8;
         of_pairs + of_units + 8 * n * units
     }
 
     /// The pairs of some rows in the sample with the number `draw`.
-    fn pairs(&self, nodes: &[u32], draw: u32) -> Vec<RowPairs> {
+    fn pairs(&self, nodes: &[u32], draw: u32, target_of: impl Fn(u32) -> u32 + Sync) -> Vec<RowPairs> {
         let matrix = self.setting.matrix;
         let stream = Stream::new(self.setting.run.seed, Stage::NonEdges);
         let of_node = |&node: &u32| {
-            let candidates = matrix.row(node as usize);
-            let n_samples = (self.per_edge * (candidates.len() - 1) as f64).round().max(1.0) as usize;
-            RowPairs::sample(0, matrix.len(), &candidates, n_samples, &mut stream.at(node, draw))
+            let row = matrix.row(node as usize);
+            let n_samples = (self.per_edge * (row.len() - 1) as f64).round().max(1.0) as usize;
+            let draws = &mut stream.at(node, draw);
+            match target_of(node) {
+                target if target == node => {
+                    RowPairs::sample(0, matrix.len(), &own_targets(&row), n_samples, draws)
+                }
+                target => {
+                    let pairs = with_targets(&row, &matrix.row(target as usize));
+                    RowPairs::sample(0, matrix.len(), &pairs, n_samples, draws)
+                }
+            }
         };
         nodes.par_iter().map(of_node).collect()
     }
+}
+
+fn own_targets(row: &[(u32, f64)]) -> Vec<Candidate> {
+    row.iter().copied().map(Candidate::from).collect()
+}
+
+/// Everything that is a candidate in a row or in its target, ascending; what one of them does not have is 0 there.
+fn with_targets(row: &[(u32, f64)], target: &[(u32, f64)]) -> Vec<Candidate> {
+    let (mut own, mut other) = (0, 0);
+    let mut union = Vec::with_capacity(row.len() + target.len());
+    let next =
+        |own: usize, other: usize| row.get(own).into_iter().chain(target.get(other)).map(|pair| pair.0).min();
+    while let Some(node) = next(own, other) {
+        let take = |list: &[(u32, f64)], place: &mut usize| match list.get(*place) {
+            Some(&(found, value)) if found == node => {
+                *place += 1;
+                value
+            }
+            _ => 0.0,
+        };
+        union.push(Candidate { node, similarity: take(row, &mut own), target: take(target, &mut other) });
+    }
+    union
 }
 
 impl RowTraining for SampledRows<'_> {
@@ -70,14 +107,8 @@ impl RowTraining for SampledRows<'_> {
         self.iterations
     }
 
-    fn add_reconstructions(
-        &mut self,
-        parameters: &[f64],
-        edges: &Edges,
-        n_taus: usize,
-        reconstructions: &mut [f64],
-    ) -> Result<()> {
-        let Setting { matrix, network, run, group, .. } = &self.setting;
+    fn reconstructions(&mut self, parameters: &[f64], edges: &Edges) -> Result<Vec<f64>> {
+        let Setting { matrix, network, run, .. } = &self.setting;
         let n = matrix.len();
         let nodes: Vec<u32> = (0..n as u32).collect();
         let mut codes = Vec::new();
@@ -85,25 +116,26 @@ impl RowTraining for SampledRows<'_> {
         for part in nodes.chunks(rows_at_once(n, 1)) {
             run.check()?;
             let inputs = |&node: &u32| {
-                RowPairs::sample(0, n, &matrix.row(node as usize), 0, &mut no_draws.at(node, 0))
+                let row = own_targets(&matrix.row(node as usize));
+                RowPairs::sample(0, n, &row, 0, &mut no_draws.at(node, 0))
             };
             let rows: Vec<RowPairs> = part.par_iter().map(inputs).collect();
             codes.extend_from_slice(network.encode(parameters, &rows, &mut self.scratch));
         }
         let (width, n_heads) = (codes.len() / n, network.heads.len());
         let code = |i: usize| &codes[i * width..(i + 1) * width];
-        edges.for_each_row(reconstructions, n_taus, |i, numbers, row| {
+        let mut values = vec![0.0; edges.len() * n_heads];
+        edges.for_each_row(&mut values, n_heads, |i, numbers, row| {
             let (mut there, mut back) = (vec![0.0; n_heads], vec![0.0; n_heads]);
-            for (edge, out) in numbers.zip(row.chunks_exact_mut(n_taus)) {
+            for (edge, out) in numbers.zip(row.chunks_exact_mut(n_heads)) {
                 let j = edges.target(edge);
                 network.decode(parameters, code(i), &[j], &mut there);
                 network.decode(parameters, code(j as usize), &[i as u32], &mut back);
-                for (head, (there, back)) in there.iter().zip(&back).enumerate() {
-                    out[group + head] += 0.5 * there + 0.5 * back;
-                }
+                let of_heads = out.iter_mut().zip(there.iter().zip(&back));
+                of_heads.for_each(|(out, (there, back))| *out = 0.5 * there + 0.5 * back);
             }
         });
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -114,23 +146,19 @@ impl Problem for SampledRows<'_> {
     }
 
     fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let n = self.setting.matrix.len();
+        let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
         let nodes: Vec<u32> = (0..n as u32).collect();
         gradient.fill(0.0);
         let mut loss = 0.0;
-        for part in nodes.chunks(rows_at_once(n, 1)) {
-            self.setting.run.check()?;
-            let rows = self.pairs(part, 0);
-            let Setting { network, objective, .. } = &self.setting;
-            let rate = 1.0 / n as f64;
-            loss += network.add_gradient_of_pairs(
-                parameters,
-                &rows,
-                objective,
-                rate,
-                gradient,
-                &mut self.scratch,
-            );
+        for place in 0..targets.pool_size() {
+            for part in nodes.chunks(rows_at_once(n, 1)) {
+                self.setting.run.check()?;
+                let rows = self.pairs(part, 0, |node| targets.member(node, place));
+                let Setting { network, objective, .. } = &self.setting;
+                let rate = 1.0 / (n * targets.pool_size()) as f64;
+                let scratch = &mut self.scratch;
+                loss += network.add_gradient_of_pairs(parameters, &rows, objective, rate, gradient, scratch);
+            }
         }
         let Setting { network, objective, .. } = &self.setting;
         Ok(loss + network.add_weight_decay(parameters, objective.weight_decay, gradient))
@@ -141,19 +169,17 @@ impl Problem for SampledRows<'_> {
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]),
+        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
     ) -> Result<f64> {
-        let n = self.setting.matrix.len();
-        let group = self.setting.group as u32;
-        let stream = Stream::new(self.setting.run.seed, Stage::Batches);
-        let order = stream.at(group, epoch as u32).permutation(n);
-        // Another sample for every epoch of every τ.
-        let draw = (group << 24).wrapping_add(epoch as u32);
+        let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
+        let epoch = self.setting.first_epoch + epoch as u32;
+        // Another sample for every epoch of every sequence.
+        let draw = (self.setting.sequence << 24).wrapping_add(epoch);
         self.gradient.resize(parameters.len(), 0.0);
-        let mut loss = 0.0;
-        for part in order.chunks(rows_at_once(n, batch)) {
+        let (mut loss, mut n_visited) = (0.0, 0);
+        for part in self.setting.order(epoch).chunks(rows_at_once(n, batch)) {
             self.setting.run.check()?;
-            let rows = self.pairs(part, draw);
+            let rows = self.pairs(part, draw, |node| targets.draw(node, epoch));
             let Setting { network, objective, .. } = &self.setting;
             self.gradient.fill(0.0);
             let rate = 1.0 / part.len() as f64;
@@ -162,8 +188,23 @@ impl Problem for SampledRows<'_> {
                 network.add_gradient_of_pairs(parameters, &rows, objective, rate, gradient, scratch);
             let of_weights = network.add_weight_decay(parameters, objective.weight_decay, gradient);
             loss += (of_pairs + of_weights) * part.len() as f64 / n as f64;
-            step(parameters, &self.gradient);
+            n_visited += part.len();
+            if step(parameters, &self.gradient).is_break() {
+                break;
+            }
         }
-        Ok(loss)
+        Ok(mean_of_visited(loss, n_visited, n))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_of_a_row_and_its_target_are_joined() {
+        let union = with_targets(&[(1, 0.5), (4, 1.0)], &[(0, 0.2), (4, 0.7), (9, 0.1)]);
+        let found: Vec<_> = union.iter().map(|pair| (pair.node, pair.similarity, pair.target)).collect();
+        assert_eq!(found, [(0, 0.0, 0.2), (1, 0.5, 0.0), (4, 1.0, 0.7), (9, 0.0, 0.1)]);
     }
 }

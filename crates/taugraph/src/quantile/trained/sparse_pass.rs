@@ -238,7 +238,7 @@ impl Network {
             let tau = objective.taus[t];
             let (above, own) = values[..(t + 1) * n_pairs].split_at_mut(t * n_pairs);
             for (p, (value, sum)) in own.iter_mut().zip(&mut collected).enumerate() {
-                let residual = row.similarities[p] - *value;
+                let residual = row.targets[p] - *value;
                 loss += row.weights[p] * objective.loss.value(tau, residual);
                 *sum -= row.weights[p] * rate * objective.loss.derivative(tau, residual);
                 *value = if t == 0 {
@@ -272,6 +272,7 @@ mod tests {
     use super::super::loss::Loss;
     use super::super::matrix::transposed;
     use super::super::network::{Architecture, Biases, DecoderWeights};
+    use super::super::pairs::Candidate;
     use super::*;
     use crate::random::{Draws, Stage, Stream};
 
@@ -311,16 +312,19 @@ mod tests {
         }
     }
 
-    /// Rows with some candidates, the node itself among them, and samples of the others.
+    /// Rows with some candidates, the node itself among them, targets of their own, and samples of the others.
     fn random_rows(case: u32, n_samples: usize) -> Vec<RowPairs> {
         let mut draws = draws(1000 + case);
         (0..N)
             .map(|i| {
-                let candidates: Vec<(u32, f64)> = (0..N)
-                    .filter_map(|j| match draws.uniform() {
-                        _ if i == j => Some((j as u32, 1.0)),
-                        u if u < 0.4 => Some((j as u32, draws.uniform())),
-                        _ => None,
+                let candidates: Vec<Candidate> = (0..N)
+                    .filter_map(|j| {
+                        let similarity = match draws.uniform() {
+                            _ if i == j => 1.0,
+                            u if u < 0.4 => draws.uniform(),
+                            _ => return None,
+                        };
+                        Some(Candidate { node: j as u32, similarity, target: draws.uniform() })
                     })
                     .collect();
                 RowPairs::sample(0, N, &candidates, n_samples, &mut draws)
@@ -370,10 +374,12 @@ mod tests {
         for_each_network(|network, parameters, objective, case| {
             let rows = random_rows(case, N);
             let input: Vec<f64> = rows.iter().flat_map(|row| row.similarities.clone()).collect();
+            let target: Vec<f64> = rows.iter().flat_map(|row| row.targets.clone()).collect();
             assert_eq!(input.len(), N * N);
             let (mut expected, mut scratch) = (vec![0.0; parameters.len()], Scratch::default());
+            let gradient = &mut expected;
             let dense =
-                network.loss_and_gradient(&parameters, &input, objective, &mut expected, &mut scratch);
+                network.loss_and_gradient(&parameters, &input, &target, objective, gradient, &mut scratch);
             // The dense passes have the first layer unit by unit.
             let first = network.layers[0].weights.clone();
             let mut by_node = parameters.clone();

@@ -1,8 +1,11 @@
 //! Training over whole rows of W: time N²·P for each epoch, by dense matrix products.
 
+use std::ops::ControlFlow;
+
 use super::matrix::AffinityMatrix;
 use super::network::{Network, Objective, Scratch};
 use super::optimize::Problem;
+use super::targets::Targets;
 use crate::edges::Edges;
 use crate::error::Result;
 use crate::progress::Run;
@@ -16,14 +19,8 @@ pub(super) trait RowTraining: Problem {
     /// Iterations done.
     fn iterations(&self) -> usize;
 
-    /// Adds half of Ŵ_ij and half of Ŵ_ji to each edge, for the τ of this training.
-    fn add_reconstructions(
-        &mut self,
-        parameters: &[f64],
-        edges: &Edges,
-        n_taus: usize,
-        reconstructions: &mut [f64],
-    ) -> Result<()>;
+    /// The mean of Ŵ_ij and Ŵ_ji for each edge: all heads of the first edge, then all of the second, …
+    fn reconstructions(&mut self, parameters: &[f64], edges: &Edges) -> Result<Vec<f64>>;
 }
 
 /// What such a training is given.
@@ -31,15 +28,31 @@ pub(super) struct Setting<'a> {
     pub matrix: &'a AffinityMatrix,
     pub network: &'a Network,
     pub objective: Objective<'a>,
+    pub targets: Targets<'a>,
     pub run: &'a Run<'a>,
-    /// Which τ is the first, so that each training has its own order of batches.
-    pub group: usize,
+    /// Which sequence of mini-batches it sees: trainings of the same one see the same rows and targets.
+    pub sequence: u32,
+    /// Where in that sequence it begins.
+    pub first_epoch: u32,
+}
+
+impl Setting<'_> {
+    /// The rows of an epoch in their order.
+    pub fn order(&self, epoch: u32) -> Vec<u32> {
+        Stream::new(self.run.seed, Stage::Batches).at(self.sequence, epoch).permutation(self.matrix.len())
+    }
+}
+
+/// The mean over the rows that were visited, from the sum of mini-batches weighted by their share of all rows.
+pub(super) fn mean_of_visited(sum: f64, n_visited: usize, n: usize) -> f64 {
+    if n_visited == n { sum } else { sum * n as f64 / n_visited as f64 }
 }
 
 /// Whole rows as samples.
 pub(super) struct WholeRows<'a> {
     setting: Setting<'a>,
     input: Vec<f64>,
+    target: Vec<f64>,
     gradient: Vec<f64>,
     scratch: Scratch,
     iterations: usize,
@@ -47,14 +60,30 @@ pub(super) struct WholeRows<'a> {
 
 impl<'a> WholeRows<'a> {
     pub fn new(setting: Setting<'a>) -> Self {
-        Self { setting, input: Vec::new(), gradient: Vec::new(), scratch: Scratch::default(), iterations: 0 }
+        Self {
+            setting,
+            input: Vec::new(),
+            target: Vec::new(),
+            gradient: Vec::new(),
+            scratch: Scratch::default(),
+            iterations: 0,
+        }
     }
 
-    fn batch(&mut self, nodes: &[u32], parameters: &[f64]) -> f64 {
-        let Setting { matrix, network, objective, .. } = &self.setting;
+    fn batch(&mut self, nodes: &[u32], target_of: impl Fn(u32) -> u32, parameters: &[f64]) -> f64 {
+        let Setting { matrix, network, objective, targets, .. } = &self.setting;
         matrix.write_columns(nodes, &mut self.input);
         self.gradient.resize(parameters.len(), 0.0);
-        network.loss_and_gradient(parameters, &self.input, objective, &mut self.gradient, &mut self.scratch)
+        let target = match targets.are_own_rows() {
+            true => &self.input,
+            false => {
+                let of_nodes: Vec<u32> = nodes.iter().map(|&node| target_of(node)).collect();
+                matrix.write_columns(&of_nodes, &mut self.target);
+                &self.target
+            }
+        };
+        let (gradient, scratch) = (&mut self.gradient, &mut self.scratch);
+        network.loss_and_gradient(parameters, &self.input, target, objective, gradient, scratch)
     }
 }
 
@@ -63,15 +92,10 @@ impl RowTraining for WholeRows<'_> {
         self.iterations
     }
 
-    fn add_reconstructions(
-        &mut self,
-        parameters: &[f64],
-        edges: &Edges,
-        n_taus: usize,
-        reconstructions: &mut [f64],
-    ) -> Result<()> {
-        let Setting { matrix, network, run, group, .. } = &self.setting;
-        let n = matrix.len();
+    fn reconstructions(&mut self, parameters: &[f64], edges: &Edges) -> Result<Vec<f64>> {
+        let Setting { matrix, network, run, .. } = &self.setting;
+        let (n, n_heads) = (matrix.len(), network.heads.len());
+        let mut values = vec![0.0; edges.len() * n_heads];
         let nodes: Vec<u32> = (0..n as u32).collect();
         for part in nodes.chunks(FULL_BATCH) {
             run.check()?;
@@ -80,12 +104,12 @@ impl RowTraining for WholeRows<'_> {
             for (head, output) in outputs.iter().enumerate() {
                 for (&node, column) in part.iter().zip(output.chunks_exact(n)) {
                     for (other, edge) in edges.incident(node as usize) {
-                        reconstructions[edge * n_taus + group + head] += 0.5 * column[other as usize];
+                        values[edge * n_heads + head] += 0.5 * column[other as usize];
                     }
                 }
             }
         }
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -95,16 +119,19 @@ impl Problem for WholeRows<'_> {
         self.setting.run.progress.advance(1);
     }
 
+    /// Every row with each of its targets in turn: the expectation over the draws.
     fn full(&mut self, parameters: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let n = self.setting.matrix.len();
+        let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
         let nodes: Vec<u32> = (0..n as u32).collect();
         gradient.fill(0.0);
         let mut loss = 0.0;
-        for part in nodes.chunks(FULL_BATCH) {
-            self.setting.run.check()?;
-            let share = part.len() as f64 / n as f64;
-            loss += share * self.batch(part, parameters);
-            gradient.iter_mut().zip(&self.gradient).for_each(|(sum, g)| *sum += share * g);
+        for place in 0..targets.pool_size() {
+            for part in nodes.chunks(FULL_BATCH) {
+                self.setting.run.check()?;
+                let share = part.len() as f64 / (n * targets.pool_size()) as f64;
+                loss += share * self.batch(part, |node| targets.member(node, place), parameters);
+                gradient.iter_mut().zip(&self.gradient).for_each(|(sum, g)| *sum += share * g);
+            }
         }
         Ok(loss)
     }
@@ -114,17 +141,20 @@ impl Problem for WholeRows<'_> {
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]),
+        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
     ) -> Result<f64> {
-        let n = self.setting.matrix.len();
-        let stream = Stream::new(self.setting.run.seed, Stage::Batches);
-        let order = stream.at(self.setting.group as u32, epoch as u32).permutation(n);
-        let mut loss = 0.0;
-        for part in order.chunks(batch) {
+        let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
+        let epoch = self.setting.first_epoch + epoch as u32;
+        let (mut loss, mut n_visited) = (0.0, 0);
+        for part in self.setting.order(epoch).chunks(batch) {
             self.setting.run.check()?;
-            loss += self.batch(part, parameters) * part.len() as f64 / n as f64;
-            step(parameters, &self.gradient);
+            let of_part = self.batch(part, |node| targets.draw(node, epoch), parameters);
+            loss += of_part * part.len() as f64 / n as f64;
+            n_visited += part.len();
+            if step(parameters, &self.gradient).is_break() {
+                break;
+            }
         }
-        Ok(loss)
+        Ok(mean_of_visited(loss, n_visited, n))
     }
 }
