@@ -29,7 +29,7 @@ def test_data(blobs, graph):
     with pytest.warns(DataWarning) as said:
         taugraph.SpectralClustering(4, graph=graph).fit(X)
     texts = [str(one.message) for one in said if one.category is DataWarning]
-    assert "left out, because constant: same" in texts and "left out, because empty: empty" in texts
+    assert "dropped constant columns: same" in texts and "dropped empty columns: empty" in texts
     assert "1 missing cells were filled with the median of their column: w" in texts
     assert all(one.filename == __file__ for one in said)
 

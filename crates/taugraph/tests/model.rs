@@ -40,7 +40,7 @@ fn train(
     let space = Space::from_points(points.clone(), metric).unwrap();
     let robust = robust_graph(&space, &params, &run).unwrap();
     let clustering = spectral_clustering(&robust.graph, cluster, &run).unwrap();
-    // Ten examples of each class.
+    // Ten labeled points per class.
     let mut left = vec![10; truth.n_classes()];
     let of_node = |&row: &u32| {
         let class = truth[row as usize];
@@ -50,9 +50,9 @@ fn train(
             class
         })
     };
-    let examples = robust.duplicates.row_of_node().iter().map(of_node).collect();
-    let examples = LabeledNodes::new(examples, truth.n_classes()).unwrap();
-    let propagation = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let labels = robust.duplicates.row_of_node().iter().map(of_node).collect();
+    let labeled = LabeledNodes::new(labels, truth.n_classes()).unwrap();
+    let propagation = propagate(&robust.graph, &labeled, &PropagateParams::default(), &run).unwrap();
     let model = Model::new(&space, &robust, &params).unwrap();
     let model = model.with_clusters(&robust, &clustering, cluster).unwrap();
     let model = model.with_classes(&propagation).unwrap();
@@ -456,8 +456,8 @@ fn small_model() -> Model {
     let cluster = ClusterParams::exactly(2);
     let clustering = spectral_clustering(&robust.graph, &cluster, &run).unwrap();
     let labels = (0..10).map(|node| [Some(0), None, Some(1)][node % 3]).collect();
-    let examples = LabeledNodes::new(labels, 2).unwrap();
-    let spread = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let labeled = LabeledNodes::new(labels, 2).unwrap();
+    let spread = propagate(&robust.graph, &labeled, &PropagateParams::default(), &run).unwrap();
     let model = Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap();
     let model = model.with_clusters(&robust, &clustering, &cluster).unwrap();
     let model = model.with_classes(&spread).unwrap();

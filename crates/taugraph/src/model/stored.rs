@@ -65,7 +65,7 @@ struct SpectralHeader {
 
 impl Header {
     fn parse(text: &str) -> Result<Self> {
-        /// As much as tells whether the rest can be understood. Version 1 was written elsewhere.
+        /// Enough to tell whether the rest can be parsed. Version 1 did not record its version here.
         #[derive(Deserialize)]
         struct Beginning {
             kind: String,
@@ -75,7 +75,7 @@ impl Header {
         let bad_header = |problem: String| Error::BadHeader { problem: shortened(&problem) };
         let found = serde_json::from_str(text).ok().filter(|found: &Beginning| found.kind == KIND);
         let Some(Beginning { version, .. }) = found else {
-            return Err(bad_header("it is not one of a model".into()));
+            return Err(bad_header("this is not a model".into()));
         };
         match version.unwrap_or(1) {
             VERSION => serde_json::from_str(text).map_err(|error| bad_header(error.to_string())),
