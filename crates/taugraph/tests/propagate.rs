@@ -1,4 +1,4 @@
-//! Propagation as users meet it: moons, unreachable points, priors, sizes, soft clamping, threads.
+//! Propagation as users see it: moons, unreachable points, priors, sizes, soft clamping, threads.
 
 use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
@@ -221,7 +221,7 @@ fn unconverged_systems_are_errors() {
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
 }
 
-/// The closed form over all pairs gives what a system for each pair gives; with copies, and in components.
+/// The closed form over all pairs agrees with solving a system for each pair; with copies, and in components.
 #[test]
 fn all_pairs_at_once_equal_pair_by_pair() {
     let data = moons(40, 0.1, 3).unwrap();

@@ -217,13 +217,13 @@ impl<'a> Propagator<'a> {
         let PropagateParams { clamping, priors, sizes, .. } = self.params;
         let width = labeled.n_classes();
         let mut probabilities = probabilities(scores, scale, labeled, reached, priors)?;
-        let is_held = |node: usize| *clamping == Clamping::Hard && labeled.get(node).is_some();
+        let is_clamped = |node: usize| *clamping == Clamping::Hard && labeled.get(node).is_some();
         if let Some(shares) = sizes {
-            let free: Vec<bool> = (0..reached.len()).map(|node| reached[node] && !is_held(node)).collect();
+            let free: Vec<bool> = (0..reached.len()).map(|node| reached[node] && !is_clamped(node)).collect();
             to_sizes(&mut probabilities, width, &free, shares)?;
         }
         for (node, class) in labeled.iter() {
-            if is_held(node as usize) {
+            if is_clamped(node as usize) {
                 let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
                 row.fill(0.0);
                 row[class as usize] = 1.0;

@@ -69,14 +69,14 @@ impl Problem<'_> {
     /// neighbors. Under soft clamping, labeled nodes are tied to their labels by springs of `strength` times their degree.
     pub fn harmonic(&self, clamping: Clamping) -> Result<Scores> {
         let (n, width) = (self.n(), self.labeled.n_classes());
-        let mut held: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
+        let mut clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let mut extra = vec![0.0; n];
         let mut right = vec![0.0; n * width];
         for (node, class) in self.labeled.iter() {
             let (node, class) = (node as usize, class as usize);
             match clamping {
                 Clamping::Hard => {
-                    held[node] = true;
+                    clamped[node] = true;
                     for (neighbor, weight) in self.of.graph.row(node) {
                         right[neighbor as usize * width + class] += weight;
                     }
@@ -89,7 +89,7 @@ impl Problem<'_> {
                 }
             }
         }
-        let mut scores = self.solve(Ground::Some { held: &held, extra: &extra }, &right, width)?;
+        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
         if clamping == Clamping::Hard {
             let labels = self.labeled.iter();
             labels.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
@@ -140,9 +140,9 @@ impl Problem<'_> {
         for (node, class) in self.labeled.iter() {
             right[node as usize * width + class as usize] = degrees[node as usize].sqrt() / alpha;
         }
-        let held: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
+        let clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let extra: Vec<f64> = degrees.iter().map(|degree| (1.0 / alpha - 1.0) * degree).collect();
-        let mut scores = self.solve(Ground::Some { held: &held, extra: &extra }, &right, width)?;
+        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
         }
