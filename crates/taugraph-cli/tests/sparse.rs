@@ -242,7 +242,7 @@ fn bad_sparse_input_is_refused() {
         (
             "cluster news.mtx --standardize zscore",
             2,
-            "standardize = zscore: centring would fill in the zeros",
+            "standardize = zscore: centering would fill in the zeros",
         ),
         ("cluster news.mtx --label-column label", 2, "--label-column: news.mtx is a sparse matrix"),
         ("cluster news.svm --label-column topic", 3, "no column 'topic'; its labels are called 'label'"),
