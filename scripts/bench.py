@@ -317,11 +317,11 @@ def labels():
     few = DATA / "mnist-imbalanced.f64"
     save(few, values[keep], classes[keep])
     text = [
-        "Images of MNIST, 50 principal components computed by the product "
-        f"({rotation:.1f} s for 70,000 × 784), one example of each class, 20 draws, the same for every row; "
-        "accuracy in percent, mean ± deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
+        "MNIST images, 50 principal components computed by taugraph "
+        f"({rotation:.1f} s for 70,000 × 784), one labeled point per class, 20 draws, the same for every row; "
+        "accuracy in percent, mean ± standard deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
         "the default; `robust + communities`: `--estimator neighborhood,community`. graphlearning gets exact 10-NN and chooses its own "
-        "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds for a draw.",
+        "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds per draw.",
         "",
         "| images | graph, rule | accuracy | lowest draw | s for a draw | ratio | graph s | once for a graph s | MiB |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -355,10 +355,10 @@ def single_stages():
 def whole_clustering():
     rows, curves = clustering()
     return [
-        "From raw points to labels, beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
+        "From raw points to labels, compared with `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
         "z-scored points and the true number of clusters, too. Goal: ratio at most 0.5. Memory is the peak of the process in MiB,",
-        "the estimate is what taugraph says before it starts, graph and clusters together (plus what the process held then);",
-        "a factorization for shift-invert comes on top, only where it fits into half of the memory.",
+        "the estimate is what taugraph reports before it starts, graph and clusters together (plus what the process used then);",
+        "a factorization for shift-invert comes on top, but only if it fits into half of the memory.",
         "",
         "| points | taugraph s | scikit-learn s | ratio | NMI | its NMI | MiB | its MiB | estimate | solver |",
         "|---|---|---|---|---|---|---|---|---|---|",

@@ -97,14 +97,14 @@ def section(points, bench, row):
     warnings.filterwarnings("ignore")
     return [
         "The same clustering (10-d mixture, preset `robust`) by a Rust program and by `taugraph.SpectralClustering`, from the points in memory to",
-        f"the labels; in Python with everything that prediction needs. Shortest of {ROUNDS} turns, and the median of their ratios. Goal: less than 3 % more.",
+        f"the labels; in Python including everything that prediction needs. Shortest of {ROUNDS} turns, and the median of their ratios. Goal: less than 3 % more.",
         "",
         "| points | Rust s | Python s | overhead | goal |",
         "|---|---|---|---|---|",
         overhead(points, bench, row),
         "",
-        "Clusters beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=15)` of scikit-learn and spectral clustering of graphlearning (15",
-        "neighbors); labels from one example of each class beside `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
+        "Clusters compared with `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=15)` of scikit-learn and spectral clustering of graphlearning (15",
+        "neighbors); labels from one labeled point per class compared with `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
         "",
         "| what | taugraph s | NMI or accuracy | scikit-learn s | its | ratio | graphlearning s | its | ratio |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -20,15 +20,15 @@ ELSEWHERE = ROOT / "docs" / "sparse-training.md"
 # In the order of the page.
 TITLES = {
     "stages": "Single stages",
-    "clustering": "The whole clustering, preset `robust`",
-    "labels": "Labels from one example of each class",
+    "clustering": "The entire clustering, preset `robust`",
+    "labels": "Labels from one labeled point per class",
     "python": "From Python",
     "report": "The report in a browser",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
     "neighbors": "Approximate neighbors",
     "mnist": "Clusters of 70,000 images",
-    "resume": "Killed and started again",
+    "resume": "Interrupted and resumed",
 }
 
 
@@ -53,8 +53,8 @@ def write():
     text = [
         "# Performance",
         "",
-        "Made by `make bench` and `make bench-large`. Seconds are the shortest of several runs that took turns with the",
-        "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
+        "Written by `make bench` and `make bench-large`. Seconds are the shortest of several runs that alternated with the",
+        "peer's on the same data and the same cores; shared machines are noisy, so the ratio is what counts.",
         "",
         machine("numpy", "scipy", "scikit-learn", "pandas", "pyarrow") + ".",
     ]
@@ -64,7 +64,7 @@ def write():
         if lines:
             text += ["", f"## {title}", "", *lines]
     if ELSEWHERE.exists():
-        text += ["", "## Sparse training", "", f"Measured apart: [{ELSEWHERE.name}]({ELSEWHERE.name})."]
+        text += ["", "## Sparse training", "", f"Measured separately: [{ELSEWHERE.name}]({ELSEWHERE.name})."]
     PAGE.write_text("\n".join(text) + "\n")
 
 

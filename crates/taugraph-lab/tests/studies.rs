@@ -8,7 +8,7 @@ use crate::common::Folder;
 fn a_study_without_its_sets_names_them() {
     let out = Folder::new().ok("labels");
     assert!(
-        out.starts_with("\n## Labels") && out.contains("Skipped: these sets are not here: blood-"),
+        out.starts_with("\n## Labels") && out.contains("Skipped: these datasets are missing: blood-"),
         "{out}"
     );
 }
