@@ -320,7 +320,7 @@ def labels():
         "MNIST images, 50 principal components computed by taugraph "
         f"({rotation:.1f} s for 70,000 × 784), one labeled point per class, 20 draws, the same for every row; "
         "accuracy in percent, mean ± standard deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
-        "the default; `robust + communities`: `--estimator neighborhood,community`. graphlearning gets exact 10-NN and chooses its own "
+        "the default; `robust + communities`: the product of `neighborhood` and `community`. graphlearning gets exact 10-NN and chooses its own "
         "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds per draw.",
         "",
         "| images | graph, rule | accuracy | lowest draw | s for a draw | ratio | graph s | once for a graph s | MiB |",
