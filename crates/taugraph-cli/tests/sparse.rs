@@ -223,7 +223,7 @@ fn bad_sparse_input_is_refused() {
         ("cluster nothing.mtx --metric cosine", 3, "nothing.mtx, data row 1: all features are zero there"),
         ("cluster nothing.mtx --metric euclidean", 3, "all points are equal"),
         ("cluster square.mtx", 3, "if its rows are points, --input points"),
-        ("cluster twice.svm", 3, "line 1: column 3 stands there twice; columns must ascend"),
+        ("cluster twice.svm", 3, "line 1: column 3 occurs twice; columns must ascend"),
         ("cluster descending.svm", 3, "line 2: column 2 comes after a higher one"),
         ("cluster words.svm", 3, "line 1: 'a' is not a pair column:value"),
         ("cluster beyond.svm", 3, "line 1: column 5000000000 is beyond the last one possible"),
@@ -237,7 +237,7 @@ fn bad_sparse_input_is_refused() {
         ),
         ("cluster news.mtx --input graph", 3, "news.mtx has 240 rows and 200 columns"),
         ("cluster news.mtx --input distances", 3, "news.mtx has 240 rows and 200 columns"),
-        ("cluster news.mtx --metric manhattan", 2, "metric = manhattan: is not there for sparse points"),
+        ("cluster news.mtx --metric manhattan", 2, "metric = manhattan: is not available for sparse points"),
         ("cluster news.mtx --pca 5", 2, "pca = 5: principal components need centered columns"),
         (
             "cluster news.mtx --standardize zscore",
