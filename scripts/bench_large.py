@@ -1,11 +1,11 @@
-"""Up to a million points: time and memory of the command line, neighbors and clusters beside pynndescent, faiss, scikit-learn and
-graphlearning, and runs that are killed; writes its sections of docs/PERFORMANCE.md.
+"""Up to a million points: time and memory of the command line, neighbors and clusters compared with pynndescent, faiss, scikit-learn and
+graphlearning, and interrupted runs; writes its sections of docs/PERFORMANCE.md.
 
     make bench-large                        everything
     make bench-large SECTIONS="growth"      only some of growth, neighbors, mnist, resume; the others keep their last figures
     make bench-large QUICK=1                tiny sizes, to try the script; the page goes to bench-data/quick/
 
-The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it neighbors leaves them out and mnist is skipped.
+The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it, neighbors omits them and mnist is skipped.
 """
 
 import json
@@ -37,7 +37,7 @@ def mark(reached):
 
 
 def peer(*words):
-    """What a peer printed, or why it has nothing to say: {"failed": …}."""
+    """What a peer printed, or why it failed: {"failed": …}."""
     command = [*TWO_THREADS, sys.executable, SCRIPTS / "large_peers.py", *map(str, words)]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
@@ -69,13 +69,13 @@ def cluster_file(path, clusters, *more):
 
 
 def estimate_of(report):
-    """What taugraph said it needs, and what it may take where there is more, in MB."""
+    """What taugraph reported that it needs, and what it may use if available, in MB."""
     memory = report["memory"]
     return f"{memory['estimated_bytes'] / 1e6:.0f}–{memory['max_bytes'] / 1e6:.0f}"
 
 
 def exponent(sizes, times, least=0):
-    """Of the line through the logarithms, for sizes of at least this."""
+    """Slope of the line through the logarithms, for sizes of at least this."""
     chosen = [(n, t) for n, t in zip(sizes, times) if n >= least]
     return np.polyfit(*np.log(np.transpose(chosen)), 1)[0] if len(chosen) > 1 else np.nan
 
@@ -157,7 +157,7 @@ def own_search(path, sample, values, asked):
 
 
 def own_search_at(path, sample, values, least):
-    """Asks for more until the recall on the sample is what the peer's is there, but for chance."""
+    """Raises the target until the recall on the sample matches the peer's, up to chance."""
     asked = least
     for _ in range(5):
         found = own_search(path, sample, values, asked)
@@ -168,7 +168,7 @@ def own_search_at(path, sample, values, least):
 
 
 def versus(name, size, path, sample_path, values, rounds, wanted=()):
-    """A peer and ours at its recall, taking turns: the row and our recall."""
+    """A peer and ours at its recall, alternating: the row and our recall."""
     sample = np.load(sample_path)
     theirs, ours = [], []
     for _ in range(rounds):
@@ -286,7 +286,7 @@ def mnist():
 
 
 def killed_after(command, moment):
-    """Starts the command and kills it; False if it had ended before."""
+    """Starts the command and kills it; False if it ended earlier."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         child.wait(moment)

@@ -1,4 +1,4 @@
-"""The Python package beside the Rust below it, and beside scikit-learn and graphlearning."""
+"""The Python package compared with the Rust library, scikit-learn and graphlearning."""
 
 import time
 import warnings
@@ -23,7 +23,7 @@ def seconds(work):
 
 
 def overhead(points, bench, row):
-    """The same clustering from a Rust program and from Python, taking turns: shortest times, and the ratio of the medians."""
+    """The same clustering from a Rust program and from Python, alternating: shortest times, and the ratio of the medians."""
     n, clusters = 20_000, 10
     path, values, _ = points("mixture", n)
     values = np.ascontiguousarray(values)
@@ -79,7 +79,7 @@ def labels(points, row):
 
 
 def compared(what, own, peers, quality, row):
-    """Shortest of three runs each, taking turns."""
+    """Shortest of three alternating runs each."""
     times = {name: [] for name in ("taugraph", *peers)}
     found = {}
     for _ in range(3):

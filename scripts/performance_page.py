@@ -1,7 +1,7 @@
-"""docs/PERFORMANCE.md from the sections that bench.py and bench_large.py measured and kept in bench-data/: a run of one keeps the
-figures of the other. A section that is not there is taken from the page as it is.
+"""Writes docs/PERFORMANCE.md from the sections that bench.py and bench_large.py measured and stored in bench-data/: a run of one keeps the
+figures of the other. A missing section is taken from the existing page.
 
-With QUICK=1 the sections and the page are kept in bench-data/quick/ instead: a trial of the scripts, not a measurement.
+With QUICK=1 the sections and the page are written to bench-data/quick/ instead: a trial of the scripts, not a measurement.
 """
 
 import importlib.metadata
@@ -43,7 +43,7 @@ def keep(name, lines):
 
 
 def sections_of_page():
-    """The lines under each title of the page as it is."""
+    """The lines under each title of the existing page."""
     parts = PAGE.read_text().split("\n## ")[1:] if PAGE.exists() else []
     return {title: body.strip("\n").split("\n") for title, body in (part.split("\n", 1) for part in parts)}
 

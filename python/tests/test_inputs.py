@@ -85,7 +85,7 @@ def test_sparse_points(index, kind):
         a = taugraph.RobustGraph(metric=metric).fit(matrix)
         b = taugraph.RobustGraph(metric=metric, standardize="none").fit(dense)
         assert np.allclose(a.graph_.toarray(), b.graph_.toarray(), atol=1e-9)
-    # What is left open is the library's choice: cosine, unscaled.
+    # The defaults are the library's choice: cosine, unscaled.
     assert (taugraph.RobustGraph().fit(matrix).graph_ != a.graph_).nnz == 0
     labels = taugraph.SpectralClustering(3).fit(matrix)
     assert (labels.predict(matrix) == labels.labels_).all()

@@ -1,4 +1,4 @@
-"""Functions for each stage, graphs for others, pictures."""
+"""Functions for each stage, graphs for other libraries, plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of 0.1.0, to the bit where nothing is iterated to a tolerance: stored_results.json has their hashes."""
+"""Results of 0.1.0, to the bit unless they are iterated to a tolerance: stored_results.json has their hashes."""
 
 from __future__ import annotations
 

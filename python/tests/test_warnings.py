@@ -1,4 +1,4 @@
-"""What the library has to say about a fit reaches Python as warnings, by kind."""
+"""The library's warnings about a fit become Python warnings, by kind."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ fn a_study_without_its_sets_names_them() {
     );
 }
 
-/// Whoever reads may go away; that is no failure.
+/// A closed pipe is not a failure.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
