@@ -66,8 +66,8 @@ impl Sample {
         if !self.is_whole() {
             let (all, shown) = (grouped(self.n_rows), grouped(MAX_POINTS));
             note = format!(
-                "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components beside the slider and the \
-                 sizes of groups are of all points."
+                "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components next to the slider and the \
+                 sizes of groups refer to all points."
             );
         }
         if !self.columns.is_empty() && self.columns.len() < self.n_columns {

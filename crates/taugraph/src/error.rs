@@ -60,7 +60,7 @@ pub enum Error {
     /// Too few distinct points for the requested neighborhood.
     #[error(
         "{needed} neighbors of each point were requested, but there are only {distinct} distinct points; \
-          request at most {}",
+         request at most {}",
         distinct.saturating_sub(1)
     )]
     TooFewPoints {
@@ -146,7 +146,7 @@ pub enum Error {
         iterations: usize,
         /// Residual reached.
         residual: f64,
-        /// Tolerance asked for.
+        /// Tolerance requested.
         tolerance: f64,
     },
     /// A precomputed distance is negative, infinite or NaN.
@@ -234,7 +234,7 @@ pub enum Error {
         wanted: usize,
         /// Largest residual.
         residual: f64,
-        /// Tolerance asked for.
+        /// Tolerance requested.
         tolerance: f64,
     },
     /// A dense eigenproblem or factorization failed.
@@ -246,7 +246,7 @@ pub enum Error {
     /// More clusters than can be told apart.
     #[error("{clusters} clusters were requested, but only {distinct} points can be told apart")]
     TooManyClusters {
-        /// Clusters asked for.
+        /// Clusters requested.
         clusters: usize,
         /// Points that differ.
         distinct: usize,
@@ -254,10 +254,10 @@ pub enum Error {
     /// Clustering per component cannot give fewer clusters than components.
     #[error(
         "the graph has {components} connected components, so clustering each separately gives at least that many clusters, \
-          not {clusters}; link the components instead"
+         not {clusters}; link the components instead"
     )]
     FewerClustersThanComponents {
-        /// Clusters asked for.
+        /// Clusters requested.
         clusters: usize,
         /// Components found.
         components: usize,

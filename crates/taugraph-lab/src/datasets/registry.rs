@@ -124,7 +124,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         rows: 286,
         features: 15,
         classes: 2,
-        contents: "nine answers: age, tumour size and nodes as the middle of their bin, menopause and quadrant as one column for \
+        contents: "nine answers: age, tumor size and nodes as the middle of their bin, menopause and quadrant as one column for \
                    each value; 13 cells missing; the class is the recurrence",
         license: LICENSE,
         citation: "M. Zwitter and M. Soklic, Institute of Oncology, University Medical Center, Ljubljana; M. Tan and \
@@ -137,8 +137,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             address: None,
         }],
         note: Some(
-            "The SHA-256 is that of a mirror's copy, with quoted cells, the class last and another order of the rows. \
-             The archive's own file (breast-cancer/breast-cancer.data) has other bytes and is not read.",
+            "The SHA-256 is that of a mirror's copy, with quoted cells, the class last and the rows in another order. \
+             The archive's own file (breast-cancer/breast-cancer.data) differs and is not read.",
         ),
         reader: readers::breast_cancer_ljubljana,
     },
@@ -198,8 +198,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             address: None,
         }],
         note: Some(
-            "The SHA-256 is that of a mirror's copy, which has a header. The archive's own file has none and lies within \
-             an archive (00288/leaf.zip).",
+            "The SHA-256 is that of a mirror's copy, which has a header. The archive's own file has none and is inside \
+             a ZIP file (00288/leaf.zip).",
         ),
         reader: readers::leaf,
     },
@@ -249,7 +249,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 2,
         contents: "measures after a heart attack, some missing; the class is whether the patient was still alive (1). The one row \
-                   without that answer is left out",
+                   without that answer is dropped",
         license: LICENSE,
         citation: "E. Kinney (collector), S. Salzberg (donor), 1989",
         folder: "echocardiogram",
@@ -278,7 +278,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
             sha256: "0f3360c0e9239d3d211bfbbdedbe818e4569e6d7399e7398c9b464f6e8feeebe",
             address: None,
         }],
-        note: Some("The archive has the file only within another (00336/Chronic_Kidney_Disease.rar)."),
+        note: Some("The archive has the file only inside another (00336/Chronic_Kidney_Disease.rar)."),
         reader: readers::kidney_disease,
     },
     DatasetInfo {
@@ -341,7 +341,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         rows: 470,
         features: 22,
         classes: 2,
-        contents: "what is known before a lung operation: the diagnosis as one column for each value, T and F as 1 and 0, grades as \
+        contents: "preoperative data for lung surgery: the diagnosis as one column for each value, T and F as 1 and 0, grades as \
                    their number; the class is T for death within a year",
         license: LICENSE,
         citation: "M. Zięba, J. M. Tomczak, M. Lubicz, J. Świątek, Boosted SVM for extracting rules from imbalanced data in \
@@ -364,7 +364,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 10_000,
         classes: 2,
         contents: "intensities of mass spectra, 100 rows for training, then 100 for validation; the class is 1 (cancer) or -1. The \
-                   test part has no public classes and is not here",
+                   test part has no public classes and is not included",
         license: LICENSE,
         citation: "I. Guyon, S. Gunn, A. Ben-Hur, G. Dror, Result analysis of the NIPS 2003 feature selection challenge, 2004",
         folder: "arcene",
@@ -395,8 +395,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             },
         ],
         note: Some(
-            "The SHA-256 are those of a mirror's copy, whose values are known to be right; whether the archive's own bytes are the \
-             same is not known. If they differ, they are refused.",
+            "The SHA-256 are those of a mirror's copy, whose values are known to be correct; whether the archive's own bytes are the \
+             same is unknown. If they differ, they are refused.",
         ),
         reader: readers::arcene,
     },

@@ -115,7 +115,7 @@ impl fmt::Display for Warning {
             Warning::Linked { n_components } => write!(
                 f,
                 "the graph had {n_components} connected components, which were joined by weak links; more neighbors \
-                  (graph.candidates.k) connect them better"
+                 (graph.candidates.k) connect them better"
             ),
             Warning::Disconnected { n_components } => {
                 write!(f, "the graph has {n_components} connected components")
@@ -123,7 +123,7 @@ impl fmt::Display for Warning {
             Warning::LinkedForClusters { n_components } => write!(
                 f,
                 "the graph had {n_components} connected components, which were joined by weak links; \
-                  cluster.components=separately clusters each on its own"
+                 cluster.components=separately clusters each on its own"
             ),
             Warning::UnconfirmedEigenpairs => f.write_str(
                 "the eigensolver could not confirm that it missed no eigenvalue; request fewer clusters",

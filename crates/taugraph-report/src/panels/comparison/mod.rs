@@ -22,8 +22,8 @@ pub const PANEL: PanelKind = PanelKind::of::<Comparison>("comparison", include_s
 const MAX_COMPARED: usize = 50_000;
 /// Up to this many rows, local scaling over all pairs, as originally proposed, is compared.
 const MAX_ALL_PAIRS: usize = 2_000;
-const MEANING: &str = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. Where the quantiles change nothing, the \
-                       points had no noise that they could tell apart.";
+const MEANING: &str = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. If the quantiles change nothing, there was no \
+                       noise for them to separate.";
 
 struct Comparison {
     /// This result first, then the others.
