@@ -80,7 +80,7 @@ fn every_panel_is_on_the_page_and_among_the_figures() {
     assert!(page.contains("<h1 dir=\"auto\">data.csv: 2 clusters</h1>"));
     let first = clusters.labels().iter().filter(|&&cluster| cluster == 0).count();
     assert_eq!(shown["panels"]["groups"]["groups"][0]["size"], first);
-    assert!(shown["panels"]["eigenvalues"]["suggested"].is_number(), "more eigenvalues were looked at");
+    assert!(shown["panels"]["eigenvalues"]["suggested"].is_number(), "more eigenvalues were computed");
     assert_eq!(shown["panels"]["comparison"]["rows"].as_array().unwrap().len(), 3);
     assert_eq!(shown["panels"]["decay"], shown["steps"]);
     let facts: Vec<&str> = report.facts.iter().map(|(name, _)| *name).collect();

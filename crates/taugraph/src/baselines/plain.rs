@@ -75,7 +75,7 @@ pub(super) fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(1.0)
 }
 
-/// Memory for all pairs with two values on each edge, and for the resulting graph.
+/// Refuses all pairs if they, with two values on each edge and the resulting graph, would not fit in memory.
 pub(super) fn refuse_all_pairs(n: usize, run: &Run<'_>) -> Result<()> {
     let estimate = |n: usize| {
         let pairs = (n as u64).pow(2) / 2;

@@ -179,7 +179,7 @@ impl Leaf for Option<Vec<f64>> {
     }
 }
 
-/// The error for a path that continues beyond a single value.
+/// Refuses a path that continues beyond a single value.
 fn at_the_end(path: &str, rest: &[&str]) -> Result<()> {
     match rest.first() {
         None => Ok(()),
