@@ -39,7 +39,7 @@ choices! {
     /// What to do with a graph that has several connected components.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ComponentPolicy = "link" {
-        /// Join them by weak links first (graphs from [`crate::robust`] are already linked by distance).
+        /// Join them by weak links first (robust graphs are already linked by distance).
         "link" => Link,
         /// Cluster each component on its own: no cluster spans two components.
         "separately" => Separately,

@@ -21,7 +21,7 @@ choices! {
         "kernel-cosine" => KernelCosine,
         /// The label nearest in kernel distance.
         "nearest-in-kernel" => NearestInKernel,
-        /// Algorithm 2 of the paper; see [`WalkTable`](super::WalkTable).
+        /// Algorithm 2 of the paper: a greedy walk in kernel distance.
         "greedy-walk" => GreedyWalk {
             /// Maximum number of steps.
             max_walk: usize = 5;

@@ -57,7 +57,7 @@ parameters! {
         /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0 uses the tolerance alone; for clustering,
         /// where only the space matters, 0.001 suffices.
         angle: f64 = 0.0, "between 0 and 0.1" => |angle| (0.0..=0.1).contains(angle);
-        /// The method.
+        /// The eigensolver; automatic chooses it by the size and shape of the graph.
         solver: SolverChoice = SolverChoice::Automatic;
         /// Maximum number of applications of the Laplacian, over all methods.
         max_applications: usize = 100_000, "at least 1" => |most| *most >= 1;
