@@ -1,15 +1,15 @@
-# Everything runs from a fresh clone: cargo and python3 are all that must be there.
+# Everything runs from a fresh clone; only cargo and python3 are required.
 .PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 WHEEL_VENV := .venv-wheel
-# A build from scratch gains nothing from files that would speed up the next one.
+# A build from scratch gains nothing from incremental files.
 export CARGO_INCREMENTAL := 0
 PIP := -m pip install --quiet --disable-pip-version-check
 
-## The tests: format, lints, documentation, every test. Python reads what the program wrote.
-## What Python needs is fetched while the compiler works.
+## The tests: formatting, lints, documentation, every test. Python reads what the program wrote.
+## Python packages are downloaded while the compiler works.
 test:
 	$(MAKE) --jobs=2 lint environments
 	TAUGRAPH_PYTHON=$(abspath $(PYTHON)) cargo test --workspace
@@ -17,7 +17,7 @@ test:
 	$(MAKE) test-browser test-python PROGRAM_IS_BUILT=yes
 	@test -n "$$TAUGRAPH_DATA" || echo "SKIPPED: TAUGRAPH_DATA is not set, so nothing was tested on the paper's real sets."
 
-## The second clippy is of a program without Parquet, the third of the library as others see it, without the feature `unstable`.
+## The second clippy checks the program without Parquet, the third the library as its users see it, without the feature `unstable`.
 lint:
 	cargo fmt --all --check
 	python3 -m doctest scripts/check_dependencies.py
@@ -27,7 +27,7 @@ lint:
 	cargo clippy --package taugraph --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
-## Known faults of the dependencies; needs cargo-deny and a network.
+## Known vulnerabilities of the dependencies; needs cargo-deny and a network.
 advisories:
 	cargo deny check advisories
 
@@ -36,7 +36,7 @@ environments: $(VENV)
 	$(WHEEL_VENV)/bin/python $(PIP) -r python/tests/requirements.txt
 	scripts/chromium.sh > /dev/null
 
-## The Python package: its wheel in a clean environment, with the checks of scikit-learn, real scanpy and the program beside it.
+## The Python package: its wheel in a clean environment, with scikit-learn's checks, real scanpy and comparison with the program.
 test-python: wheel
 	test -x $(WHEEL_VENV)/bin/python || $(MAKE) environments
 	$(WHEEL_VENV)/bin/python $(PIP) target/wheels/taugraph-*.whl
@@ -44,7 +44,7 @@ test-python: wheel
 	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins && cargo build --package taugraph --example fit)
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 
-## The report in a real Chromium, which is installed where the machine allows it.
+## The report in a real Chromium, which is installed if possible.
 test-browser: $(VENV)
 	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins)
 	chromium=$$(scripts/chromium.sh) && if [ -n "$$chromium" ]; then \
@@ -60,7 +60,7 @@ wheel: $(VENV)
 	rm -rf target/wheels
 	$(VENV)/bin/maturin build --quiet --out target/wheels
 
-## Times and memory beside the peers; writes docs/PERFORMANCE.md. SECTIONS="labels paper" runs only some.
+## Time and memory compared with the peers; writes docs/PERFORMANCE.md. SECTIONS="labels paper" runs only some.
 bench: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-requirements.txt
 	$(PYTHON) $(PIP) .
@@ -68,14 +68,14 @@ bench: $(VENV)
 	cargo build --release
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
-## Up to a million points, neighbors and clusters beside the peers, killed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
+## Up to a million points, neighbors and clusters compared with the peers, resumed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
 ## SECTIONS="growth neighbors mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
 	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
-## The paper's tables and our own, controls beside them; writes docs/RESULTS.md. The sets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.
+## The paper's tables and our own, with controls; writes docs/RESULTS.md. The datasets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.
 results:
 	cargo build --release --package taugraph-lab
 	target/release/taugraph-lab paper all --output paper-results --fresh > /dev/null
@@ -83,7 +83,7 @@ results:
 	target/release/taugraph-lab labels >> docs/RESULTS.md.new
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
-## Makes the reference values of the tests anew.
+## Regenerates the reference values of the tests.
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
 

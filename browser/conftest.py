@@ -1,4 +1,4 @@
-"""Pages made by the program, and a real Chromium to open them in."""
+"""Reports written by the program, and a real Chromium to open them in."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FLAGS = [
 
 
 def taugraph(*words, cwd=None, program=PROGRAM):
-    """Runs the program; what it prints."""
+    """Runs the program and returns its output."""
     done = subprocess.run([program, *map(str, words)], cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def laboratory(*words):
-    """The same for the laboratory's program, which stands beside it."""
+    """The same for the laboratory's program, in the same folder."""
     return taugraph(*words, program=str(Path(PROGRAM).with_name("taugraph-lab")))
 
 
@@ -87,7 +87,7 @@ class Visit:
         )
 
     def check(self):
-        """Nothing went wrong, and nothing was asked of anybody."""
+        """There were no errors and no network requests."""
         assert self.said == []
         assert self.dialogs == []
         assert [url for url in self.asked if not url.startswith((self.url, "blob:"))] == []
@@ -99,7 +99,7 @@ class Visit:
 
 @pytest.fixture
 def visit(browser):
-    """Opens pages and closes them in the end, with a look at what they did."""
+    """Opens pages and closes them at the end, checking what they did."""
     visits = []
 
     def opened(path, **how):

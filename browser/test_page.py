@@ -37,7 +37,7 @@ def pixels(visit):
 
 
 def lasso(visit, *corners):
-    """Draws around a polygon; corners are shares of the canvas."""
+    """Lassos a polygon; corners are fractions of the canvas."""
     box = visit.box()
     places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
     visit.page.click("#mode-lasso")
@@ -70,7 +70,7 @@ def test_it_opens_everywhere(spirals, visit, size, scheme):
     ground = page.page.evaluate("getComputedStyle(document.body).backgroundColor")
     light = sum(int(part) for part in ground.strip("rgb()").split(",")) > 3 * 128
     assert light == (scheme == "light")
-    # A finger looks at a point as a mouse does.
+    # Touching a point works like hovering over it.
     if size == "phone":
         box, (x, y) = page.box(), positions(page)[0]
         side = 0.92 * min(box["width"], box["height"])
@@ -86,7 +86,7 @@ def test_every_panel_is_drawn(spirals, visit):
     assert {"decay", "scales", "eigenvalues", "groups", "comparison", "preparation", "stages", "settings"} <= set(panels)
     for name in panels:
         assert page.page.locator(f"#panel-{name}").is_visible(), name
-    # What the names of points lead to, and the dot of the quantile that is shown.
+    # Links to points, and the dot of the quantile shown.
     page.page.locator("#panel-scales .link").first.click()
     assert page.text("#detail h3 >> nth=0") == page.text("#panel-scales .link >> nth=0")
     page.set_tau(4)
@@ -215,7 +215,7 @@ EVIL = '</script><script>window.pwned=1;alert(1)</script><img src=x onerror="win
 
 
 def test_data_is_data(tmp_path, visit):
-    """Names of columns, labels, rows and files that would like to be markup."""
+    """Names of columns, labels, rows and files that contain markup."""
     names = [EVIL, 'a "quoted"\nname', "مرحبا بالعالم", "🦀 crab"]
     rng = np.random.default_rng(1)
     text = io.StringIO()
@@ -281,14 +281,14 @@ def test_pages_have_the_same_bytes_on_any_threads(tmp_path, spirals):
         taugraph("cluster", spirals / "data.csv", "--label-column", "label", "-o", tmp_path / "l.csv", "--report", out, "--threads", threads)
         data = out.read_text().split('id="data">')[1].split("</script>")[0]
         found = json.loads(data)
-        # How long it took is another matter.
+        # Times may differ.
         del found["facts"], found["panels"]["stages"]
         pages.append(found)
     assert pages[0] == pages[1]
 
 
 def test_panning_many_points_is_smooth(tmp_path, visit):
-    """20,000 points and more than 200,000 edges: frame times are reported, the size of the file is a promise."""
+    """20,000 points and more than 200,000 edges: frame times are reported, the file size is checked."""
     taugraph("generate", "blobs", "-n", 20_000, "--blobs", 12, "--columns", 10, "-o", tmp_path / "data.csv", "--seed", 1)
     taugraph("cluster", tmp_path / "data.csv", "--label-column", "label", "--clusters", 12, "-o", tmp_path / "l.csv", "--report", tmp_path / "page.html", "--neighbors", 18)
     size = (tmp_path / "page.html").stat().st_size

@@ -1,4 +1,4 @@
-"""Time and memory beside numpy, scipy, scikit-learn, pandas, pyarrow and graphlearning, in one run on the same data; writes
+"""Time and memory compared with numpy, scipy, scikit-learn, pandas, pyarrow and graphlearning, in one run on the same data; writes
 docs/PERFORMANCE.md.
 
     make bench                        everything
@@ -6,7 +6,7 @@ docs/PERFORMANCE.md.
 
 The images for the labels are those of the folder mnist/ in TAUGRAPH_DATA; without it that section is skipped.
 
-Times are the shortest of several runs; the two sides take turns, so that a noisy machine hurts both. Ratios below 1 mean
+Times are the shortest of several runs; the two sides alternate, so that a noisy machine affects both. Ratios below 1 mean
 that taugraph is faster.
 """
 
@@ -154,7 +154,7 @@ def autoencoder():
 
 def reading():
     """A table of 1,000,000 × 20 numbers with all their digits, from the system's cache."""
-    # Not above: the peers of the clustering are started from this file and should not carry these.
+    # Not at the top: the clustering peers are started from this file and should not load these.
     import pandas as pd
     import pyarrow as pa
     import pyarrow.csv
@@ -180,13 +180,13 @@ def reading():
 
 
 def peer_clustering(path, clusters):
-    """scikit-learn in a process of its own, so that its peak memory is its own."""
+    """scikit-learn in a separate process, so that its peak memory is its own."""
     out = subprocess.run([sys.executable, __file__, "peer", path, str(clusters)], check=True, capture_output=True, text=True).stdout
     return [float(v) for v in out.split()]
 
 
 def peak_bytes():
-    """Of this process alone; getrusage would count what its parent held when it was started."""
+    """Peak memory of this process alone; getrusage would include that of its parent at the start."""
     status = pathlib.Path("/proc/self/status").read_text()
     return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
@@ -259,7 +259,7 @@ def save(path, values, labels):
 
 
 def draws_of(labels, path, n_draws=20):
-    """One row of each class; a draw on each line."""
+    """One row per class; one draw per line."""
     rng = np.random.default_rng(0)
     draws = [[rng.choice(np.flatnonzero(labels == c)) for c in np.unique(labels)] for _ in range(n_draws)]
     path.write_text("".join(" ".join(map(str, draw)) + "\n" for draw in draws))
@@ -292,7 +292,7 @@ def peer_labels(values, labels, draws):
 
 
 def images_of_mnist():
-    """The 70,000 images in 50 principal components, computed by the product: path, values, labels, seconds; None without them."""
+    """The 70,000 images in 50 principal components, computed by taugraph: path, values, labels, seconds; None without them."""
     folder = pathlib.Path(os.environ.get("TAUGRAPH_DATA", "")) / "mnist"
     if "TAUGRAPH_DATA" not in os.environ or not folder.is_dir():
         return None
@@ -317,11 +317,11 @@ def labels():
     few = DATA / "mnist-imbalanced.f64"
     save(few, values[keep], classes[keep])
     text = [
-        "Images of MNIST, 50 principal components computed by the product "
-        f"({rotation:.1f} s for 70,000 × 784), one example of each class, 20 draws, the same for every row; "
-        "accuracy in percent, mean ± deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
-        "the default; `robust + communities`: `--estimator neighborhood,community`. graphlearning gets exact 10-NN and chooses its own "
-        "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds for a draw.",
+        "MNIST images, 50 principal components computed by taugraph "
+        f"({rotation:.1f} s for 70,000 × 784), one labeled point per class, 20 draws, the same for every row; "
+        "accuracy in percent, mean ± standard deviation over the draws. No class sizes are given. `plain`: 15-NN, locally scaled; `robust`: "
+        "the default; `robust + communities`: the product of `neighborhood` and `community`. graphlearning gets exact 10-NN and chooses its own "
+        "weights; its tolerance is 1e-3, ours 1e-6. Goal: at least 94 % and at most 0.5 of its seconds per draw.",
         "",
         "| images | graph, rule | accuracy | lowest draw | s for a draw | ratio | graph s | once for a graph s | MiB |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -355,10 +355,10 @@ def single_stages():
 def whole_clustering():
     rows, curves = clustering()
     return [
-        "From raw points to labels, beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
+        "From raw points to labels, compared with `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=10)`, which gets the same",
         "z-scored points and the true number of clusters, too. Goal: ratio at most 0.5. Memory is the peak of the process in MiB,",
-        "the estimate is what taugraph says before it starts, graph and clusters together (plus what the process held then);",
-        "a factorization for shift-invert comes on top, only where it fits into half of the memory.",
+        "the estimate is what taugraph reports before it starts, graph and clusters together (plus what the process used then);",
+        "a factorization for shift-invert comes on top, but only if it fits into half of the memory.",
         "",
         "| points | taugraph s | scikit-learn s | ratio | NMI | its NMI | MiB | its MiB | estimate | solver |",
         "|---|---|---|---|---|---|---|---|---|---|",

@@ -1,11 +1,11 @@
-"""Up to a million points: time and memory of the command line, neighbors and clusters beside pynndescent, faiss, scikit-learn and
-graphlearning, and runs that are killed; writes its sections of docs/PERFORMANCE.md.
+"""Up to a million points: time and memory of the command line, neighbors and clusters compared with pynndescent, faiss, scikit-learn and
+graphlearning, and interrupted runs; writes its sections of docs/PERFORMANCE.md.
 
     make bench-large                        everything
     make bench-large SECTIONS="growth"      only some of growth, neighbors, mnist, resume; the others keep their last figures
     make bench-large QUICK=1                tiny sizes, to try the script; the page goes to bench-data/quick/
 
-The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it neighbors leaves them out and mnist is skipped.
+The images are those of the folder mnist/ in TAUGRAPH_DATA. Without it, neighbors omits them and mnist is skipped.
 """
 
 import json
@@ -37,7 +37,7 @@ def mark(reached):
 
 
 def peer(*words):
-    """What a peer printed, or why it has nothing to say: {"failed": …}."""
+    """What a peer printed, or why it failed: {"failed": …}."""
     command = [*TWO_THREADS, sys.executable, SCRIPTS / "large_peers.py", *map(str, words)]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
@@ -69,13 +69,13 @@ def cluster_file(path, clusters, *more):
 
 
 def estimate_of(report):
-    """What taugraph said it needs, and what it may take where there is more, in MB."""
+    """What taugraph reported that it needs, and what it may use if available, in MB."""
     memory = report["memory"]
     return f"{memory['estimated_bytes'] / 1e6:.0f}–{memory['max_bytes'] / 1e6:.0f}"
 
 
 def exponent(sizes, times, least=0):
-    """Of the line through the logarithms, for sizes of at least this."""
+    """Slope of the line through the logarithms, for sizes of at least this."""
     chosen = [(n, t) for n, t in zip(sizes, times) if n >= least]
     return np.polyfit(*np.log(np.transpose(chosen)), 1)[0] if len(chosen) > 1 else np.nan
 
@@ -100,7 +100,7 @@ def growth_row(size, found, is_largest):
     search = found["report"].get("graph", {}).get("search", {})
     used = search.get("used", "")
     if isinstance(used, dict):
-        used = ", ".join(f"{number:,} {name}" for settings in used.values() for name, number in settings.items())
+        used = ", ".join(f"{name} = {number:,}" for settings in used.values() for name, number in settings.items())
     reached = not is_largest or (found["seconds"] < 300 and found["peak_bytes"] < 3e9)
     return row(
         size,
@@ -118,11 +118,11 @@ def growth():
     sizes = (2000, 3000, 5000) if QUICK else (10_000, 30_000, 100_000, 300_000, 1_000_000)
     least = sizes[1]
     text = [
-        "From an NPY file (float64) to a file of labels and JSON, the process from its start to its end, all cores, defaults:",
+        "From an NPY file (float64) to a file of labels and JSON, the whole process, all cores, defaults:",
         "`taugraph cluster points.npy --clusters K -o labels.npy --json out.json --quiet`, with K = 20 for `large` (blobs of uneven",
-        "density) and 2 for `spirals`. Memory is the peak of the process; the estimate is what taugraph says that it needs, and",
-        "that it may take for the eigenpairs where there is more. The shortest of",
-        f"three runs up to 100,000 points, above of two. Goals: time grows at most as N^1.2 from {least:,} points on; a million points with",
+        "density) and 2 for `spirals`. Memory is the peak of the process; the estimate is what taugraph reports that it needs, and",
+        "that it may use for the eigenpairs if more is available. The shortest of",
+        f"three runs up to 100,000 points, of two above. Goals: time grows at most as N^1.2 from {least:,} points on; a million points with",
         "16 columns in less than 300 s and 3,000 MB.",
         "",
         "| points | s | MB | estimate | NMI | recall | search | goal |",
@@ -157,7 +157,7 @@ def own_search(path, sample, values, asked):
 
 
 def own_search_at(path, sample, values, least):
-    """Asks for more until the recall on the sample is what the peer's is there, but for chance."""
+    """Raises the target until the recall on the sample matches the peer's, up to chance."""
     asked = least
     for _ in range(5):
         found = own_search(path, sample, values, asked)
@@ -168,7 +168,7 @@ def own_search_at(path, sample, values, least):
 
 
 def versus(name, size, path, sample_path, values, rounds, wanted=()):
-    """A peer and ours at its recall, taking turns: the row and our recall."""
+    """A peer and ours at its recall, alternating: the row and our recall."""
     sample = np.load(sample_path)
     theirs, ours = [], []
     for _ in range(rounds):
@@ -179,7 +179,7 @@ def versus(name, size, path, sample_path, values, rounds, wanted=()):
         ours.append(own_search(path, sample, values, ours[0]["asked"]) if ours else own_search_at(path, sample, values, found["recall"]))
     own, its = fastest(ours), fastest(theirs)
     ratio = own["seconds"] / its["seconds"]
-    settings = f"{name} ({its['cells']} cells, {its['probes']} probes)" if "probes" in its else name
+    settings = f"{name} ({its['cells']} lists, n_probe {its['probes']})" if "probes" in its else name
     reached = ratio <= 0.5 and own["recall"] >= its["recall"] - 0.002
     cells = (f"{own['recall']:.4f}", f"{its['recall']:.4f}", f"{own['seconds']:.2f}", f"{its['seconds']:.2f}", f"{ratio:.2f}")
     return row(size, settings, own["used"], *cells, mark(reached)), own["recall"]
@@ -201,11 +201,11 @@ def searched_sets():
 
 def neighbors():
     text = [
-        f"The {K} nearest neighbors of every point, two threads each: `bench search FILE {K} RECALL 1` beside `NNDescent(n_neighbors={K + 1}, n_jobs=2)`",
-        "(compiled before the clock runs) and faiss `IndexIVFFlat` with 4·√N cells, trained on at most 256 points of a cell (training, adding and",
-        "searching are counted, the choice of the probes is not: as few as reach the recall that ours had beside pynndescent). Recall is measured on",
-        "the same 1,000 points for all, by distance, without the point itself; ours is asked for what the peer reached. The peers compute in",
-        "single precision, taugraph in double. The sides take turns; the shortest of three runs, of two for a million points.",
+        f"The {K} nearest neighbors of every point, two threads each: `bench search FILE {K} RECALL 1` compared with `NNDescent(n_neighbors={K + 1}, n_jobs=2)`",
+        "(compiled beforehand) and faiss `IndexIVFFlat` with 4·√N inverted lists, trained on at most 256 points per list (training, adding and",
+        "searching are timed, the choice of n_probe is not: the smallest that reaches the recall that ours had against pynndescent). Recall is measured on",
+        "the same 1,000 points for all, by distance, without the point itself; ours is set to what the peer reached. The peers compute in",
+        "single precision, taugraph in double. The runs alternate; the shortest of three, of two for a million points.",
         "Goal: ratio at most 0.5 at equal recall.",
         "",
         "| points | peer | search | recall | its recall | taugraph s | peer s | ratio | goal 0.5 |",
@@ -254,10 +254,10 @@ def mnist():
     own = fastest(ours)
     text = [
         f"{len(values):,} images in {values.shape[1]} columns" + (", 50 principal components" if values.shape[1] == 50 else "") + ", into 10 clusters,",
-        "from the points to the labels, two threads each: `bench cluster FILE robust 10 none` (the columns as they are, as for the peers) beside",
+        "from the points to the labels, two threads each: `bench cluster FILE robust 10 none` (columns unscaled, as for the peers) compared with",
         f'`SpectralClustering(affinity="nearest_neighbors", n_neighbors={K}, assign_labels="kmeans")` with `eigen_solver="amg"` and `"lobpcg"`, graphlearning',
         f"(`weightmatrix.knn(X, {K})`, `clustering.spectral`) with its own search and with the neighbors that pynndescent found, and scikit-learn with",
-        f'amg on the symmetric graph of those neighbors (`affinity="precomputed"`). The shortest of two runs that took turns; a peer has {PATIENCE // 60} minutes.',
+        f'amg on the symmetric graph of those neighbors (`affinity="precomputed"`). The shortest of two alternating runs; a peer has {PATIENCE // 60} minutes.',
         "Goal: at most 0.5 of each peer's time, NMI and ARI against the digits at least as good (within 0.005).",
         "",
         "| method | s | taugraph's s : its s | NMI | ARI | MB | goal |",
@@ -286,7 +286,7 @@ def mnist():
 
 
 def killed_after(command, moment):
-    """Starts the command and kills it; False if it had ended before."""
+    """Starts the command and kills it; False if it ended earlier."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         child.wait(moment)
@@ -336,13 +336,13 @@ def resume():
     anew()
     return [
         f"`taugraph cluster points.npy --clusters 20 -o labels.npy --checkpoints FOLDER` on {n:,} points (`large`), killed with `kill -9` at moments",
-        "drawn evenly over its time, then started again with the same command. Goal: the same labels, byte for byte.",
+        "drawn uniformly over its duration, then started again with the same command. Goal: the same labels, byte for byte.",
         "",
         f"- The whole run takes {whole:.2f} s, without checkpoints {without:.2f} s; labels with and without are {'the same' if kept == expected else f'different {MISSED}'}.",
         f"- {same} of {len(saved)} resumed runs wrote the same file{'' if same == len(saved) == n_kills else f' {MISSED}'}.",
-        f"- Going on saved {np.mean(saved):.2f} s on average, {100 * np.mean(saved) / whole:.0f} % of a run from the start.",
+        f"- Resuming saved {np.mean(saved):.2f} s on average, {100 * np.mean(saved) / whole:.0f} % of a run from the start.",
         "",
-        "| killed after s | the rest s | saved s | same labels |",
+        "| killed after s | resumed run s | saved s | same labels |",
         "|---|---|---|---|",
         *rows,
         "",

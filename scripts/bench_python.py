@@ -1,4 +1,4 @@
-"""The Python package beside the Rust below it, and beside scikit-learn and graphlearning."""
+"""The Python package compared with the Rust library, scikit-learn and graphlearning."""
 
 import time
 import warnings
@@ -23,7 +23,7 @@ def seconds(work):
 
 
 def overhead(points, bench, row):
-    """The same clustering from a Rust program and from Python, taking turns: shortest times, and the ratio of the medians."""
+    """The same clustering from a Rust program and from Python, alternating: shortest times, and the ratio of the medians."""
     n, clusters = 20_000, 10
     path, values, _ = points("mixture", n)
     values = np.ascontiguousarray(values)
@@ -79,7 +79,7 @@ def labels(points, row):
 
 
 def compared(what, own, peers, quality, row):
-    """Shortest of three runs each, taking turns."""
+    """Shortest of three alternating runs each."""
     times = {name: [] for name in ("taugraph", *peers)}
     found = {}
     for _ in range(3):
@@ -97,14 +97,14 @@ def section(points, bench, row):
     warnings.filterwarnings("ignore")
     return [
         "The same clustering (10-d mixture, preset `robust`) by a Rust program and by `taugraph.SpectralClustering`, from the points in memory to",
-        f"the labels; in Python with everything that prediction needs. Shortest of {ROUNDS} turns, and the median of their ratios. Goal: less than 3 % more.",
+        f"the labels; in Python including everything that prediction needs. Shortest of {ROUNDS} turns, and the median of their ratios. Goal: less than 3 % more.",
         "",
         "| points | Rust s | Python s | overhead | goal |",
         "|---|---|---|---|---|",
         overhead(points, bench, row),
         "",
-        "Clusters beside `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=15)` of scikit-learn and spectral clustering of graphlearning (15",
-        "neighbors); labels from one example of each class beside `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
+        "Clusters compared with `SpectralClustering(affinity=\"nearest_neighbors\", n_neighbors=15)` of scikit-learn and spectral clustering of graphlearning (15",
+        "neighbors); labels from one labeled point per class compared with `LabelSpreading(kernel=\"knn\", n_neighbors=15)` and Laplace learning. Shortest of three.",
         "",
         "| what | taugraph s | NMI or accuracy | scikit-learn s | its | ratio | graphlearning s | its | ratio |",
         "|---|---|---|---|---|---|---|---|---|",

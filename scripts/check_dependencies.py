@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CRATES_IO = {"registry+https://github.com/rust-lang/crates.io-index", "sparse+https://index.crates.io/"}
-# What deny.toml may say and this script understands: anything else would be a rule that nobody checks.
+# The settings of deny.toml that this script understands: anything else would be a rule that nobody checks.
 UNDERSTOOD = {
     "graph": {"all-features"},
     "advisories": {"ignore"},
@@ -23,7 +23,7 @@ UNDERSTOOD = {
     "sources": {"unknown-registry", "unknown-git"},
 }
 
-# What a build must do without: downloads are the laboratory's, and Python only reads the sets.
+# Crates that a build must not contain: only the laboratory downloads, and Python only reads the datasets.
 FREE_OF = {
     "taugraph-cli": {"taugraph-lab", "ureq", "rustls"},
     "taugraph-python": {"taugraph-terminal", "clap", "parquet", "ureq", "rustls"},

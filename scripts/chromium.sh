@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the path of Chromium. Where there is none, installs Debian's if this machine allows it; otherwise prints nothing and says so.
+# Prints the path of Chromium. If there is none, installs Debian's if possible; otherwise prints nothing and reports it.
 set -euo pipefail
 find_it() {
     for name in "${TAUGRAPH_CHROMIUM:-}" chromium chromium-browser google-chrome; do

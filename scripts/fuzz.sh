@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes every reader for some seconds each (60 unless told: scripts/fuzz.sh 600), starting from files of the program's own.
+# Fuzzes every reader for some seconds each (60 by default; scripts/fuzz.sh 600), starting from files written by the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds="${1:-60}"
 
-# cargo-fuzz into a folder of the project, if it is not there already.
+# Installs cargo-fuzz into a folder of the project, if it is missing.
 tools="$PWD/.tools"
 if ! "$tools/bin/cargo-fuzz" --version >/dev/null 2>&1; then
     cargo install --quiet --locked --root "$tools" cargo-fuzz

@@ -1,7 +1,7 @@
-"""The peers of scripts/bench_large.py, each in a process of its own; prints JSON.
+"""The peers of scripts/bench_large.py, each in a separate process; prints JSON.
 
     large_peers.py neighbors pynndescent FILE TRUTH        15 neighbors of all points
-    large_peers.py neighbors faiss FILE TRUTH RECALL       with as many probes as that recall needs
+    large_peers.py neighbors faiss FILE TRUTH RECALL       with the smallest n_probe that reaches that recall
     large_peers.py cluster METHOD FILE CLUSTERS             a key of METHODS
 
 FILE is what `bench points` writes, TRUTH what `truth` made. Two threads; compiling is not counted.
@@ -51,7 +51,7 @@ def recall(values, ids, queries, radius):
 
 
 def without_self(ids, rows):
-    """K of K + 1 neighbors: all but the point itself, or but the last."""
+    """K of K + 1 neighbors: all but the point itself, or all but the last."""
     keep = ids != rows[:, None]
     keep[keep.all(axis=1), -1] = False
     return ids[keep].reshape(len(ids), -1)[:, :K]
@@ -72,7 +72,7 @@ def by_pynndescent(values, queries, radius):
 
 
 def smallest(enough, limit):
-    """The smallest number up to the limit that is enough, if more is never worse."""
+    """The smallest sufficient number up to the limit, if more is never worse."""
     high = 1
     while high < limit and not enough(high):
         high = min(2 * high, limit)

@@ -1,6 +1,6 @@
-"""Runs a command and prints its exit code, seconds and peak memory in bytes as JSON; what the command says goes to standard error.
+"""Runs a command and prints its exit code, seconds and peak memory in bytes as JSON; the command's output goes to standard error.
 
-On its own because Linux counts what the parent held when it started a child as the child's: this one holds next to nothing.
+A separate script because Linux counts the memory of the parent at the start of a child as the child's: this one uses next to nothing.
 """
 
 import json

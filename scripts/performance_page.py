@@ -1,7 +1,7 @@
-"""docs/PERFORMANCE.md from the sections that bench.py and bench_large.py measured and kept in bench-data/: a run of one keeps the
-figures of the other. A section that is not there is taken from the page as it is.
+"""Writes docs/PERFORMANCE.md from the sections that bench.py and bench_large.py measured and stored in bench-data/: a run of one keeps the
+figures of the other. A missing section is taken from the existing page.
 
-With QUICK=1 the sections and the page are kept in bench-data/quick/ instead: a trial of the scripts, not a measurement.
+With QUICK=1 the sections and the page are written to bench-data/quick/ instead: a trial of the scripts, not a measurement.
 """
 
 import importlib.metadata
@@ -20,15 +20,15 @@ ELSEWHERE = ROOT / "docs" / "sparse-training.md"
 # In the order of the page.
 TITLES = {
     "stages": "Single stages",
-    "clustering": "The whole clustering, preset `robust`",
-    "labels": "Labels from one example of each class",
+    "clustering": "The entire clustering, preset `robust`",
+    "labels": "Labels from one labeled point per class",
     "python": "From Python",
     "report": "The report in a browser",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
     "neighbors": "Approximate neighbors",
     "mnist": "Clusters of 70,000 images",
-    "resume": "Killed and started again",
+    "resume": "Interrupted and resumed",
 }
 
 
@@ -43,7 +43,7 @@ def keep(name, lines):
 
 
 def sections_of_page():
-    """The lines under each title of the page as it is."""
+    """The lines under each title of the existing page."""
     parts = PAGE.read_text().split("\n## ")[1:] if PAGE.exists() else []
     return {title: body.strip("\n").split("\n") for title, body in (part.split("\n", 1) for part in parts)}
 
@@ -53,8 +53,8 @@ def write():
     text = [
         "# Performance",
         "",
-        "Made by `make bench` and `make bench-large`. Seconds are the shortest of several runs that took turns with the",
-        "peer's on the same data and the same cores; shared machines are noisy, the ratio is what counts.",
+        "Written by `make bench` and `make bench-large`. Seconds are the shortest of several runs that alternated with the",
+        "peer's on the same data and the same cores; shared machines are noisy, so the ratio is what counts.",
         "",
         machine("numpy", "scipy", "scikit-learn", "pandas", "pyarrow") + ".",
     ]
@@ -64,7 +64,7 @@ def write():
         if lines:
             text += ["", f"## {title}", "", *lines]
     if ELSEWHERE.exists():
-        text += ["", "## Sparse training", "", f"Measured apart: [{ELSEWHERE.name}]({ELSEWHERE.name})."]
+        text += ["", "## Sparse training", "", f"Measured separately: [{ELSEWHERE.name}]({ELSEWHERE.name})."]
     PAGE.write_text("\n".join(text) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Writes the reference values that tests/reference.rs compares with: numpy, scipy and scikit-learn say what is right.
+"""Writes the reference values that tests/reference.rs compares with: numpy, scipy and scikit-learn are the reference.
 
     make reference
 """
@@ -84,7 +84,7 @@ def kernel_cases():
 
 
 def preparation_cases():
-    """A table with missing cells, then what the scalers of scikit-learn make of it, then PCA variances."""
+    """A table with missing cells, then the results of scikit-learn's scalers, then PCA variances."""
     rng = np.random.default_rng(3)
     table = rng.normal(size=(40, 5)) * [1, 10, 0.1, 5, 1] + [0, 3, -2, 100, 1e3]
     table[rng.random(table.shape) < 0.1] = np.nan

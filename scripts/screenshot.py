@@ -1,4 +1,4 @@
-"""The picture of the README: the report of the demo's spirals, as a browser shows it.
+"""Takes the README's screenshot: the report of the demo's spirals in a browser.
 
     python scripts/screenshot.py PROGRAM OUT.png
 """

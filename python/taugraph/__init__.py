@@ -1,4 +1,4 @@
-"""Robust neighborhood graphs, and what they are good for: clusters, labels from a few labeled rows, embeddings.
+"""Robust neighborhood graphs, and what they are good for: clustering, labels from a few labeled rows, embeddings.
 
 >>> import taugraph
 >>> X, y = taugraph.make_spirals(300, random_state=1)

@@ -35,14 +35,14 @@ class Estimator(BaseEstimator):
         self.memory_limit = memory_limit
 
     def _run(self, seed: Any = None) -> AbstractContextManager[RunArgs]:
-        """Everything but a fit has no need of a seed, and draws none from a generator."""
+        """Only a fit needs a seed; everything else passes one, so that none is drawn from a generator."""
         return running(self.random_state if seed is None else seed, self.n_jobs, self.verbose, self.memory_limit)
 
 
 class GraphEstimator(Estimator):
-    """An estimator that makes a graph of its input.
+    """An estimator that builds a graph of its input.
 
-    After a fit ``_fitted`` is the handle of the library's result. It is not pickled; what new points need is.
+    After a fit, ``_fitted`` is a handle to the library's result. It is not pickled; the model that places new points is.
     """
 
     def __init__(self, *, params: Mapping[str, Any] | None, metric: str, **run: Any) -> None:
@@ -51,7 +51,7 @@ class GraphEstimator(Estimator):
         self.metric = metric
 
     def _config(self) -> _core.Config:
-        """The configuration that the arguments stand for."""
+        """The configuration given by the arguments."""
         raise NotImplementedError
 
     def _is_graph(self) -> bool:
@@ -63,14 +63,14 @@ class GraphEstimator(Estimator):
         return self._is_graph() or bool(self.metric == "precomputed")
 
     def _has_points(self) -> bool:
-        """Whether there is a rule for new points."""
+        """Whether new points can be placed."""
         return not self._is_precomputed()
 
     def _allows_nan(self) -> bool:
         return not self._is_precomputed() and bool(self._config().get("preparation.missing") != "error")
 
     def _input(self, X: Any, *, reset: bool, labels: Any = None) -> _core.Input:
-        """The input as the library takes it, as long as its labels. Tables of float64 in rows are not copied."""
+        """The input in the library's form, checked against the length of its labels. Row-major float64 tables are not copied."""
         X = as_points(self, X, reset=reset, allow_nan=self._allows_nan())
         check_consistent_length(X, labels)
         if self._is_graph():
@@ -85,14 +85,14 @@ class GraphEstimator(Estimator):
         return _core.Input.points(X, None if names is None else [str(name) for name in names])
 
     def _keep(self, fitted: Any, given: _core.Input) -> None:
-        """Remembers a fit, and says what the library has to say about it."""
+        """Stores a fit and issues the library's warnings about it."""
         self._fitted = fitted
         self._placing = Placing(fitted, given if given.is_sparse() else None)
         for kind, text in fitted.warnings():
             warnings.warn(text, _KINDS.get(kind, DataWarning), stacklevel=3)
 
     def save(self, path: str | os.PathLike[str]) -> Self:
-        """Write what places new points to a file, which :func:`taugraph.load` and the command line's ``predict`` read.
+        """Write the model that places new points to a file, for :func:`taugraph.load` and ``taugraph predict`` on the command line.
 
         Parameters
         ----------
@@ -126,13 +126,13 @@ class GraphEstimator(Estimator):
         try:
             tags.input_tags.allow_nan = self._allows_nan()
         except TaugraphError:
-            # What is wrong with the arguments is said by fit.
+            # Fit reports what is wrong with the arguments.
             tags.input_tags.allow_nan = False
         return tags
 
 
 class Placing:
-    """What places new points. It is made when it is first needed: models have their points once more, sparse ones as a table."""
+    """The model that places new points, built on first use: models contain a copy of their points, sparse ones as a table."""
 
     def __init__(self, fitted: Any, sparse: _core.Input | None) -> None:
         self._made: _core.Model | None = None
@@ -142,13 +142,13 @@ class Placing:
         """The model."""
         if self._made is None:
             if self._make is None:
-                raise NeedsPointsError("placing new points needs the known ones, for which the pickle had no room")
+                raise NeedsPointsError("placing new points needs the known ones, which were too large to be pickled: fit again")
             self._made = self._make(run)
             self._make = None
         return self._made
 
     def __getstate__(self) -> dict[str, Any]:
-        # Where a model cannot be made, or is too large, predictions are given up and the rest survives.
+        # If a model cannot be built or is too large, only predictions are lost.
         try:
             with running(0, None, 0, None) as run:
                 made = self.model(run)

@@ -18,21 +18,21 @@ from ._report import Reported
 
 
 class SpectralClustering(ClusterMixin, Reported, OnGraph):
-    """Clusters of a robust graph.
+    """Spectral clustering of a robust graph.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters; found from the eigenvalues by default.
+        Number of clusters; chosen by the eigengap by default.
     graph : str or RobustGraph, default="robust"
         The graph: a preset of :class:`RobustGraph` (``robust``, ``local-scaling``, ``paper``, …), a baseline
         (``nearest-neighbors``, ``mutual-neighbors``, ``rbf``, ``path-based``, ``robust-path-based``), ``precomputed`` if ``X`` is a
-        matrix of weights, or a :class:`RobustGraph` with all its arguments. Its ``random_state`` is used for the graph, its threads,
-        progress and memory limit are not.
+        matrix of weights, or a :class:`RobustGraph` with all its arguments. Its ``random_state`` is used for the graph; its ``n_jobs``,
+        ``verbose`` and ``memory_limit`` are not.
     n_neighbors, metric
-        As in :class:`RobustGraph`, whose own they replace where one is given.
+        As in :class:`RobustGraph`; if given, they override those of ``graph``.
     stability : int, default=0
-        Graphs drawn to measure how stable each label is; 0 does not.
+        Number of random graphs on which the stability of each label is measured; 0 skips the measurement.
     params : dict, optional
         Any other parameter by its path, as in ``{"graph.threshold": 0.4, "cluster.kmeans.restarts": 3}``; :func:`taugraph.params` lists
         them.
@@ -46,13 +46,13 @@ class SpectralClustering(ClusterMixin, Reported, OnGraph):
     n_clusters_ : int
         Number of clusters.
     eigenvalues_, gaps_ : ndarray
-        Smallest eigenvalues of the Laplacian, and the gaps that the number of clusters is read from.
+        Smallest eigenvalues of the Laplacian, and the gaps that determine the number of clusters.
     embedding_ : ndarray of shape (n_samples, n_clusters_) or None
-        Coordinates that were grouped.
+        Coordinates that were clustered.
     stability_ : ndarray of shape (n_samples,) or None
-        Share of drawn graphs in which each point keeps its cluster.
+        Share of the random graphs in which each point keeps its cluster.
     overall_stability_ : float or None
-        Agreement of drawn clusterings with this one.
+        Mean adjusted Rand index between this clustering and those of the random graphs.
     n_components_ : int
         Connected components of the graph.
 

@@ -1,4 +1,4 @@
-"""Arguments of estimators as the configuration of the library, which knows every parameter, its default and its range."""
+"""Turns the arguments of estimators into a configuration of the library, which knows every parameter, its default and its range."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from . import _core
 from .exceptions import ParameterError
 
 PRESETS: dict[str, dict[str, Any]] = {name: _core.Config(name).get("graph") for name in _core.preset_names()}
-"""Every preset with its parameters of the graph."""
+"""Every preset with its graph parameters."""
 
 BASELINES = tuple(_core.baseline_names())
-"""Graphs to compare with, which know nothing of quantiles."""
+"""Graphs without quantiles, for comparison."""
 
-# These have arguments of their own, and would undo them.
+# These have their own arguments, which they would override.
 _ARGUMENTS = {"preset": "preset= or graph=", "seed": "random_state="}
 
 
@@ -29,7 +29,7 @@ def params(preset: str = "robust") -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each its ``path``, ``default``, ``kind``, ``range`` and ``meaning``, and in ``only_with`` the choice that it belongs to.
+        ``path``, ``default``, ``kind``, ``range`` and ``meaning`` of each; ``only_with`` is the choice that it belongs to.
 
     Examples
     --------
@@ -48,25 +48,25 @@ def config(preset: Any, short: Mapping[str, Any], params: Mapping[str, Any] | No
 
 
 def changed(made: _core.Config, short: Mapping[str, Any], params: Mapping[str, Any] | None) -> _core.Config:
-    """The same configuration with changes, those of ``params`` last."""
+    """The configuration with changes, those of ``params`` last."""
     for path, value in short.items():
         if value is not None:
             made.set(path, value)
     for name, argument in _ARGUMENTS.items():
         if params is not None and name in params:
-            raise ParameterError(f"params: {name} has an argument of its own, {argument}")
+            raise ParameterError(f"params: {name} has its own argument, {argument}")
     if params is not None:
         made.set_all(params)
     return made
 
 
 def neighbors(n_neighbors: Any) -> dict[str, Any] | None:
-    """Candidate edges between so many neighbors, whatever the preset has."""
+    """Candidate edges between this many neighbors, whatever the preset."""
     return None if n_neighbors is None else {"kind": "neighbors", "k": whole("n_neighbors", n_neighbors, 1)}
 
 
 def estimator(given: Any) -> Any:
-    """One estimator as it is, a list of them as their product."""
+    """A single estimator unchanged, a list of estimators as their product."""
     return {"kind": "product", "parts": list(given)} if isinstance(given, (list, tuple)) else given
 
 
@@ -87,7 +87,7 @@ def in_order(name: str, shares: Mapping[Any, float] | None, classes: Any) -> lis
 
 
 def whole(name: str, number: Any, least: int = 0) -> int:
-    """A whole number of at least ``least``; everything else is a mistake."""
+    """Checks for a whole number of at least ``least``."""
     try:
         found = int(number)
     except (TypeError, ValueError, OverflowError):
@@ -98,5 +98,5 @@ def whole(name: str, number: Any, least: int = 0) -> int:
 
 
 def whole_or_none(name: str, number: Any, least: int = 1) -> int | None:
-    """The same, where nothing may be said."""
+    """The same, but None is allowed."""
     return None if number is None else whole(name, number, least)

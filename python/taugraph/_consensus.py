@@ -1,4 +1,4 @@
-"""Consensus clustering, to compare with."""
+"""Consensus clustering, for comparison."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ConsensusClustering(ClusterMixin, Estimator):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters; found from the agreement by default.
+        Number of clusters; derived from the agreement by default.
     clusters : sequence of int, default=range(5, 21)
-        Numbers of clusters that are tried.
+        Numbers of clusters to try.
     repeats : int, default=3
-        Runs with each number.
+        Number of runs with each of these.
     random_state, n_jobs, verbose, memory_limit
         Arguments of the run: see :class:`RobustGraph`.
 
@@ -33,7 +33,7 @@ class ConsensusClustering(ClusterMixin, Estimator):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each point.
     n_rounds_ : int
-        Rounds of voting.
+        Number of rounds of voting.
     is_clear_ : bool
         Whether the number of groups was clear at the end.
 

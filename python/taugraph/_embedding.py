@@ -17,7 +17,7 @@ from ._on_graph import OnGraph
 
 
 class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnGraph):
-    """Points in the smallest eigenvectors of a robust graph, the constant one left out.
+    """Embeds points by the smallest eigenvectors of a robust graph, without the constant one.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnGra
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates.
     eigenvalues_ : ndarray of shape (n_components,)
-        The eigenvalue behind each.
+        The eigenvalue of each coordinate.
 
     Examples
     --------
@@ -114,5 +114,5 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnGra
         """
         placed = self._placed(X).embedding()
         assert placed is not None, "a model of an embedding has one"
-        # The first eigenvector of a connected graph says nothing.
+        # The first eigenvector of a connected graph carries no information.
         return np.ascontiguousarray(placed[:, 1:])

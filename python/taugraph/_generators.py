@@ -1,4 +1,4 @@
-"""Points with known groups, as ``taugraph generate`` makes them."""
+"""Points with known groups, the same as those of ``taugraph generate``."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def make_spirals(
     n_samples : int, default=1000
         Number of points.
     density : {"uniform-angle", "even-length"}, default="uniform-angle"
-        How the points lie on the arms.
+        How the points are distributed along the arms.
     noise, share : float
-        Deviation of Gaussian noise, and the share of the points that get it.
+        Standard deviation of Gaussian noise, and the share of the points that it affects.
     random_state : int, RandomState, Generator or None, default=0
         Seed.
 

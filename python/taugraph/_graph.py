@@ -16,7 +16,7 @@ from ._input import as_csr
 
 
 class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
-    """Points to a sparse graph that withstands noise and uneven density.
+    """Builds a sparse graph of the points that is robust to noise and uneven density.
 
     Parameters
     ----------
@@ -24,44 +24,45 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
         Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``local-scaling``, ``constant-control`` or
         ``threshold-control``.
     n_neighbors : int, optional
-        Neighbors of each point that may become edges; the preset's by default, fewer where there are fewer points.
+        Number of neighbors of each point that are candidates for edges; the preset's by default, fewer if there are few points.
     metric : {"auto", "euclidean", "manhattan", "cosine", "precomputed"}, default="auto"
-        Distance; ``auto`` is ``euclidean``, and ``cosine`` for sparse matrices without rows of zeros. With ``precomputed``, ``X`` is a matrix of
-        distances, or a sparse one of distances to as many neighbors in every row.
+        Distance; ``auto`` is ``euclidean``, but ``cosine`` for sparse matrices without all-zero rows. With ``precomputed``, ``X`` is a matrix of
+        distances, or a sparse one of distances to the same number of neighbors in every row.
     standardize : {"auto", "zscore", "minmax", "robust", "max-abs", "none"}, default="auto"
-        Scaling of the columns; ``auto`` is ``zscore``, and ``none`` for sparse matrices.
+        Scaling of the columns; ``auto`` is ``zscore``, but ``none`` for sparse matrices.
     missing : {"median", "error"}, default="median"
-        What becomes of NaN.
+        Treatment of NaN.
     pca : int, optional
-        Principal components to work in.
+        Number of principal components to keep; all columns by default.
     estimator : str or list of str or dict, optional
-        How the conditional quantiles are estimated: a name, several to be multiplied, or a dict of ``kind`` and its parameters.
+        How the conditional quantiles are estimated: a name, several whose persistences are multiplied, or a dict of ``kind`` and its
+        parameters.
     params : dict, optional
         Any other parameter by its path, as in ``{"graph.threshold": 0.4}``; :func:`taugraph.params` lists them.
     random_state : int, RandomState, Generator or None, default=0
-        The same number gives the same bits on any number of threads.
+        Seed. The same number gives the same bits on any number of threads.
     n_jobs : int, optional
-        Threads; all cores by default.
+        Number of threads; all cores by default.
     verbose : int, default=0
-        Progress bars, by tqdm where it is installed.
+        Whether to show progress bars, with tqdm if it is installed.
     memory_limit : int, optional
-        Bytes that may be used; what the system has by default.
+        Bytes that may be used; the available memory by default.
 
     Attributes
     ----------
     graph_ : scipy.sparse.csr_matrix of shape (n_samples, n_samples)
         Weights, symmetric.
     local_scales_, first_scales_ : ndarray of shape (n_samples,)
-        Robust scales, and those that they started from.
+        Robust scales, and the first scales that they are computed from.
     edges_ : ndarray of shape (n_edges, 2)
-        Candidate edges, between the first of equal rows.
+        Candidate edges; among equal rows, only the first has edges.
     edge_probabilities_, edge_persistence_, edge_distances_ : ndarray of shape (n_edges,)
-        What is known of them.
+        Probability, persistence and distance of each edge.
     decay_ : ndarray of shape (n_taus, 2)
-        Each quantile and the edges that persist at it.
+        Each quantile and the number of edges that persist at it.
     diagnostics_ : dict
         Components, also of the edges that persist at each quantile (``components_by_tau``), links, recall of the search, training
-        (losses of each quantile model), crossing rate of the quantiles, what was prepared.
+        history (losses of each quantile model), crossing rate of the quantiles, preparation.
     n_features_in_ : int
         Columns seen in fit.
 
@@ -114,7 +115,7 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
         return config(self.preset, short, self.params)
 
     def fit(self, X: Any, y: Any = None) -> RobustGraph:
-        """Make the graph of the points.
+        """Build the graph of the points.
 
         Parameters
         ----------
@@ -140,14 +141,14 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
-        """Make the graph and return it."""
+        """Build the graph and return it."""
         return self.fit(X).graph_
 
     def transform(self, X: Any) -> sp.csr_matrix:
-        """Weights between points and those of the graph.
+        """Weights between the given points and those of the graph.
 
-        A point equal to a known one gets that one's row (the row of the first, if several are equal); every other is placed by the rules
-        by which the known ones got their weights, without changing them, and gets weights to the first of equal points only.
+        A point equal to a known one gets that one's row (the first, if several are equal). Every other point is placed by the same rules
+        as the known ones, without changing them; among equal points it gets weights to the first only.
 
         Parameters
         ----------

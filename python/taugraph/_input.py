@@ -1,4 +1,4 @@
-"""Points, graphs and labels in the forms in which people have them."""
+"""Points, graphs and labels in all supported forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
-    """Arrow data behind the PyCapsule interface as an array with the names of its columns; all else as it is."""
+    """Converts Arrow data behind the PyCapsule interface to an array with column names; anything else stays as it is."""
     known = hasattr(X, "__array__") or isinstance(X, (list, tuple)) or sp.issparse(X)
     is_arrow = type(X).__module__.split(".")[0] == "pyarrow"
     if (known and not is_arrow) or not hasattr(X, "__arrow_c_stream__"):
@@ -23,7 +23,7 @@ def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
     try:
         import pyarrow as pa
     except ImportError:
-        raise ImportError("tables of Arrow need pyarrow: pip install pyarrow") from None
+        raise ImportError("Arrow tables need pyarrow: pip install pyarrow") from None
     table = pa.table(X)
     columns = [column.to_numpy() for column in table.columns]
     values = np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
@@ -31,7 +31,7 @@ def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
 
 
 def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
-    """Points as float64 in rows, or as a CSR matrix; without a copy where they are that already."""
+    """Points as row-major float64 or as a CSR matrix; not copied if they already are."""
     X, names = unwrapped(X)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
@@ -51,7 +51,7 @@ def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
 
 
 def remember_columns(estimator: Any, names: list[str], *, reset: bool) -> None:
-    """What ``validate_data`` does for tables whose columns it can read the names of."""
+    """What ``validate_data`` does for tables whose column names it can read."""
     if reset:
         estimator.n_features_in_ = len(names)
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
@@ -63,19 +63,19 @@ def remember_columns(estimator: Any, names: list[str], *, reset: bool) -> None:
 
 
 def as_table(X: Any) -> np.ndarray:
-    """The same for functions, which remember nothing."""
+    """The same for functions, which have no state."""
     X, _ = unwrapped(X)
     return np.asarray(check_array(X, dtype=np.float64, order="C", ensure_min_samples=2), order="C")
 
 
 def csr_parts(matrix: Any) -> Csr:
-    """Offsets, columns and values in the widths of the library."""
+    """Offsets, columns and values in the library's integer widths."""
     matrix = sp.csr_array(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     if matrix.shape[1] > np.iinfo(np.int32).max:
-        raise ValueError("more columns than 32-bit numbers can name")
+        raise ValueError("there are more columns than 32-bit integers can index")
     return (
         np.ascontiguousarray(matrix.indptr, dtype=np.int64),
         np.ascontiguousarray(matrix.indices, dtype=np.int32),
@@ -84,7 +84,7 @@ def csr_parts(matrix: Any) -> Csr:
 
 
 def as_graph(graph: Any, tolerance: float = 1e-10) -> Csr:
-    """A symmetric matrix of weights. Differences of rounding are evened out."""
+    """A symmetric matrix of weights. Asymmetry from rounding is averaged out."""
     matrix = sp.csr_array(graph).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"a graph is a square matrix, but this one has the shape {matrix.shape}")
@@ -101,7 +101,7 @@ def as_graph(graph: Any, tolerance: float = 1e-10) -> Csr:
 
 
 def symmetric_distances(distances: np.ndarray) -> np.ndarray:
-    """The same without differences of rounding; larger ones are left to be refused."""
+    """The same distances with asymmetry from rounding averaged out; larger differences are refused later."""
     if distances.shape[0] != distances.shape[1]:
         raise LengthError(f"distances are a square matrix, but this one has the shape {distances.shape}")
     difference = np.abs(distances - distances.T).max()
@@ -111,7 +111,7 @@ def symmetric_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and distances, nearest first, from a sparse matrix with as many neighbors in every row."""
+    """Ids and distances, nearest first, from a sparse matrix with the same number of neighbors in every row."""
     matrix = sp.coo_array(distances)
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
@@ -123,7 +123,7 @@ def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
     counts = np.diff(matrix.indptr)
     if len(set(counts.tolist())) != 1 or counts[0] == 0:
         raise ValueError(
-            "a sparse matrix of distances must have as many neighbors in every row; make it with "
+            "a sparse matrix of distances must have the same number of neighbors in every row; make it with "
             'taugraph.knn_graph(X, mode="distance") or sklearn.neighbors.kneighbors_graph'
         )
     k = int(counts[0])
@@ -134,7 +134,7 @@ def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:
-    """A matrix of scipy around the arrays of the library."""
+    """A scipy matrix around the library's arrays."""
     indptr, indices, data = parts
     if indptr[-1] <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)
@@ -142,8 +142,8 @@ def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:
 
 
 def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Class of each row (-1 without one) and the classes. Without one are -1, None, NaN and pandas' NA."""
-    # A list that mixes names with -1 would become names altogether.
+    """Class of each row (-1 without one) and the classes. Labels of -1, None, NaN and pandas' NA mean no class."""
+    # NumPy would turn a list that mixes names with -1 into names altogether.
     mixed = isinstance(y, (list, tuple)) or y.__class__.__module__.split(".")[0] in ("pandas", "polars")
     y = column_or_1d(np.asarray(y, dtype=object) if mixed else np.asarray(y), warn=True)
     if y.dtype.kind in "US":
@@ -160,7 +160,7 @@ def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_gap(label: Any) -> bool:
-    """Whether this means that there is no label."""
+    """Whether this stands for a missing label."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     is_number = isinstance(label, (numbers.Real, np.floating, np.integer)) and not isinstance(label, (bool, np.bool_))
@@ -168,7 +168,7 @@ def _is_gap(label: Any) -> bool:
 
 
 def _narrowed(labels: np.ndarray) -> np.ndarray:
-    """Labels of one kind as an array of that kind."""
+    """Labels of one type as an array of that type."""
     if labels.dtype != object:
         return labels
     kinds = {"name" if isinstance(label, str) else "truth" if isinstance(label, (bool, np.bool_)) else "other" for label in labels}
@@ -178,7 +178,7 @@ def _narrowed(labels: np.ndarray) -> np.ndarray:
 
 
 def decoded_labels(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Names of classes; where there is none, -1 among numbers and None among all else."""
+    """Classes by code; without a class, -1 for numeric classes and None for others."""
     if not (codes < 0).any():
         return np.asarray(classes[codes])
     if classes.dtype.kind in "if":

@@ -21,10 +21,10 @@ from ._report import Reported
 
 
 class LabelPropagation(ClassifierMixin, Reported, OnGraph):
-    """Labels spread from as little as one labeled row of each class.
+    """Label propagation from as few as one labeled row per class.
 
-    Rows without a label have -1, ``None`` or NaN in ``y``. Where no label reaches, there is none: ``transduction_`` has -1
-    there among numbers and ``None`` among all else, and ``abstained_`` says so.
+    Rows without a label have -1, ``None`` or NaN in ``y``. Rows that no label reaches stay unlabeled: ``transduction_`` is -1
+    there for numeric labels and ``None`` for others, and ``abstained_`` is true.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
     graph, n_neighbors, metric
         The graph: see :class:`SpectralClustering`.
     priors, sizes : dict of label to share, optional
-        How likely classes are; shares of the classes among rows without a label.
+        Prior probabilities of the classes; known shares of the classes among the rows without a label.
     params : dict, optional
         Any other parameter by its path, as in ``{"propagate.rule.alpha": 0.9}`` or ``{"propagate.clamping": "soft"}``;
         :func:`taugraph.params` lists them.
@@ -49,13 +49,13 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probability of each class; zeros where no label reaches.
     margin_ : ndarray of shape (n_samples,)
-        How far the likeliest class is ahead of the second.
+        Lead of the likeliest class over the second.
     abstained_ : ndarray of shape (n_samples,)
         Rows that no label reaches.
     n_iter_ : int
         Iterations of the linear systems.
     n_conflicts_ : int
-        Points whose copies were given different labels.
+        Number of points whose copies were given different labels.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Points; distances if ``metric="precomputed"``; weights if ``graph="precomputed"``.
         y : array-like of shape (n_samples,)
-            Labels; -1, ``None`` or NaN where there is none.
+            Labels; -1, ``None`` or NaN for rows without one.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         self.label_distributions_ = fitted.probabilities()
         self.margin_ = fitted.margins()
         self.abstained_ = codes < 0
-        # Rules without a linear system need none, and scikit-learn counts from 1.
+        # Rules without a linear system take no iterations, but scikit-learn expects at least 1.
         self.n_iter_ = max(fitted.n_iterations(), 1)
         self.n_conflicts_ = fitted.n_conflicts()
         self._keep(fitted, given)
@@ -147,7 +147,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         return placed[0], placed[1]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of points whose label is found; one without a label counts as not found.
+        """Accuracy; a point left without a label counts as wrong.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
 
     @available_if(has_points)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class for new points; all classes alike where no labeled point is near.
+        """Probability of each class for new points; all classes equally likely where no labeled point is near.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
 
     @available_if(has_points)
     def predict(self, X: Any) -> np.ndarray:
-        """Label of new points: -1 among numbers, and ``None`` among all else, where no labeled point is near.
+        """Label of new points; where no labeled point is near, -1 for numeric labels and ``None`` for others.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What estimators share that work on the graph of another: its name, or a :class:`RobustGraph`."""
+"""Shared code of the estimators that work on a graph, given by its name or as a :class:`RobustGraph`."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ class OnGraph(GraphEstimator):
         return config(self.graph, short, self.params)
 
     def _before(self, run: RunArgs) -> tuple[str | None, int | None]:
-        """A baseline, and the seed of a graph that has one of its own."""
+        """The baseline, if any, and the seed of the graph, if it has its own."""
         seed = seed_of(self.graph.random_state) if isinstance(self.graph, RobustGraph) else run[0]
         return self._baseline(), None if seed == run[0] else seed

@@ -1,4 +1,4 @@
-"""A fit as one HTML page: the same as the command line's."""
+"""The HTML report of a fit: the same as the command line's."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from .exceptions import NeedsPointsError
 
 
 class Reported(GraphEstimator):
-    """An estimator with a page."""
+    """An estimator with an HTML report."""
 
     def report(self, path: str | os.PathLike[str] | None = None, X: Any = None, *, labels: Any = None, ids: Any = None) -> str:
-        """Make the page of the fit: points, edges by quantile, scales, groups, and what to do about warnings.
+        """Write the HTML report of the fit: points, edges by quantile, scales, groups, and what to do about warnings.
 
         Parameters
         ----------
         path : path, optional
-            File to write. It is whole, or what it was before.
+            File to write. It is written completely or left unchanged.
         X : array-like of shape (n_samples, n_features), optional
-            What was fitted. With it the page shows the columns.
+            The data that was fitted. With it, the report shows the columns.
         labels : array-like of shape (n_samples,), optional
-            True labels to compare with; None or NaN where there is none.
+            True labels to compare with; None or NaN for rows without one.
         ids : array-like of shape (n_samples,), optional
             Names of the rows.
 
         Returns
         -------
         str
-            The page. It needs no network and no other file.
+            The report. It needs no network and no other file.
         """
         fitted = getattr(self, "_fitted", None)
         if fitted is None:
-            raise NeedsPointsError("a page needs the fit itself, which a pickle does not have: fit again")
+            raise NeedsPointsError("a report needs the fit itself, which a pickle does not contain: fit again")
         name = type(self).__name__
         about = (name, f"{' '.join(repr(self).split())}.fit(X)", json.dumps(self._config().to_dict()))
         given = None if X is None else self._input(X, reset=False)
@@ -51,7 +51,7 @@ class Reported(GraphEstimator):
         return page
 
     def _repr_html_(self) -> str:
-        """In a notebook: the page in a frame of its own, once there is a fit."""
+        """In a notebook: the report in its own frame, once there is a fit."""
         if getattr(self, "_fitted", None) is None:
             return super()._repr_html_() if hasattr(super(), "_repr_html_") else f"<pre>{html.escape(repr(self))}</pre>"
         page = html.escape(self.report(), quote=True)
@@ -65,7 +65,7 @@ def _texts(values: Any) -> list[str] | None:
 
 
 def _write(path: Path, page: str) -> None:
-    """Under a temporary name first, so that a file is never half a page."""
+    """Writes under a temporary name first, so that a file is never half written."""
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=".taugraph-", suffix=".part")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What belongs to a run and not to the method: seed, threads, memory, progress."""
+"""What belongs to a run rather than to the method: seed, threads, memory, progress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's ``n_jobs``: ``None`` and -1 take all cores, which changes no result."""
+    """Threads for scikit-learn's ``n_jobs``: ``None`` and -1 use all cores, which changes no result."""
     if n_jobs is None or n_jobs == -1:
         return 0
     if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
@@ -40,7 +40,7 @@ def threads_of(n_jobs: int | None) -> int:
 
 
 class _Bar:
-    """A tqdm bar for each stage, or a line where tqdm is not installed."""
+    """A tqdm bar for each stage, or a line if tqdm is not installed."""
 
     def __init__(self) -> None:
         self.stage: str | None = None
@@ -71,7 +71,7 @@ class _Bar:
 
 @contextmanager
 def running(random_state: Any, n_jobs: int | None, verbose: int | bool, memory_limit: int | None) -> Iterator[RunArgs]:
-    """The arguments of a native call; the bars are gone when it ends."""
+    """The arguments of a native call; the bars are closed when it ends."""
     limit = None if memory_limit is None else whole("memory_limit", memory_limit)
     bar = _Bar() if verbose else None
     try:

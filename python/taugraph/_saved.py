@@ -1,4 +1,4 @@
-"""Models in files: the same format as the command line's, whoever saved them."""
+"""Models in files, in the same format as the command line's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {"b": "truth", "i": "whole number", "u": "whole number", "f": "number"}
 
 
 def save(model: _core.Model, path: str | os.PathLike[str], estimator: Any, config: _core.Config) -> None:
-    """Write a model with the names of its columns and classes, and where it comes from."""
+    """Write a model with the names of its columns and classes, and its origin."""
     names, classes = getattr(estimator, "feature_names_in_", None), getattr(estimator, "classes_", None)
     kind = None if classes is None else _KINDS.get(classes.dtype.kind, "name")
     made = {"program": f"taugraph {_core.__version__} in Python", "command": type(estimator).__name__, "labels": kind}
@@ -63,18 +63,18 @@ def load(path: str | os.PathLike[str]) -> SavedModel:
 
 
 class SavedModel(BaseEstimator):
-    """What places new points: all that is left of a fitted estimator in a file. Made by :func:`load`.
+    """A model that places new points: the part of a fitted estimator that a file stores. Created by :func:`load`.
 
     Attributes
     ----------
     n_features_in_ : int
         Columns of the points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they are known.
+        Their names, if known.
     classes_ : ndarray of shape (n_classes,) or None
         The labels, if labels were propagated.
     origin_ : dict or None
-        What the program says that saved it.
+        What the program that saved it recorded.
     """
 
     def __init__(self, model: _core.Model) -> None:
@@ -105,7 +105,7 @@ class SavedModel(BaseEstimator):
         return clusters[0]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; all classes alike where no labeled point is near."""
+        """The probability of each class; all classes equally likely where no labeled point is near."""
         classes = self._placed(X).classes()
         if classes is None:
             raise NeedsPointsError("this model has no labels")
@@ -116,13 +116,13 @@ class SavedModel(BaseEstimator):
         placed = self._placed(X)
         embedding = placed.embedding()
         if embedding is not None and self._is_embedding:
-            # The first eigenvector of a connected graph says nothing.
+            # The first eigenvector of a connected graph carries no information.
             return np.ascontiguousarray(embedding[:, 1:])
         return as_csr(placed.graph(), (len(placed.same_as()), self.model.n_rows()))
 
 
 def _labels(names: list[str], kind: str | None) -> np.ndarray:
-    """Labels of the kind that they were."""
+    """Labels in their original type."""
     if kind == "truth":
         return np.asarray([name == "True" for name in names])
     return np.asarray(names).astype({"whole number": np.int64, "number": np.float64}.get(kind or "name", np.str_))

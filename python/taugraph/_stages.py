@@ -22,7 +22,7 @@ class Quantiles(NamedTuple):
     """Conditional quantiles of similarities."""
 
     edges: np.ndarray
-    """Candidate edges, between the first of equal rows."""
+    """Candidate edges; among equal rows, only the first has edges."""
     similarities: np.ndarray
     """Locally scaled similarity of each edge."""
     taus: np.ndarray
@@ -39,7 +39,7 @@ class StochasticGraph(NamedTuple):
     persistence: sp.csr_matrix
     """The highest quantile at which each edge persists, symmetric."""
     decay: np.ndarray
-    """Each quantile and the edges that persist at it."""
+    """Each quantile and the number of edges that persist at it."""
 
 
 def knn_graph(
@@ -61,7 +61,7 @@ def knn_graph(
     X : array-like of shape (n_samples, n_features)
         Points, taken as they are.
     n_neighbors : int, default=15
-        Neighbors of each point, itself left out.
+        Number of neighbors of each point, not counting itself.
     metric : {"auto", "euclidean", "manhattan", "cosine"}, default="auto"
         Distance; ``auto`` is ``euclidean``.
     mode : {"distance", "connectivity"}, default="distance"
@@ -100,13 +100,13 @@ def local_scales(knn: sp.spmatrix, k: int = 7, *, kind: str = "kth-neighbor", fl
     Parameters
     ----------
     knn : sparse matrix of shape (n_samples, n_samples)
-        Distances to as many neighbors in every row.
+        Distances to the same number of neighbors in every row.
     k : int, default=7
-        The neighbor that counts, or how many.
+        Which neighbor, or how many.
     kind : {"kth-neighbor", "mean-of-neighbors"}, default="kth-neighbor"
         Distance to the k-th neighbor, or mean over k neighbors.
     floor : float, default=0.25
-        Least scale, as a share of the median.
+        Smallest scale, as a fraction of the median.
 
     Returns
     -------
@@ -161,14 +161,14 @@ def quantile_reconstruction(
     """
     X = as_table(X)
     made = RobustGraph(preset, n_neighbors=n_neighbors, metric=metric, estimator=estimator, params=params)._config()
-    # Some estimators give only the persistence of edges if they are not asked for more.
+    # By default some estimators give only the persistence of edges.
     settings = made.get("graph.estimator")
     if isinstance(settings, dict) and "reconstructions" in settings:
         made.set("graph.estimator.reconstructions", "yes")
     with running(random_state, n_jobs, verbose, memory_limit) as run:
         edges, similarities, values = _core.quantiles(X, made, run)
     if values is None:
-        raise ParameterError("graph.estimator: this one knows the persistence of edges only, not their quantiles")
+        raise ParameterError("graph.estimator: this estimator gives only the persistence of edges, not their quantiles")
     return Quantiles(edges, similarities, np.asarray(made.get("graph.taus")), values)
 
 
@@ -213,7 +213,7 @@ def spectral_clustering(graph: Any, n_clusters: int | None = None, **params: Any
     graph : sparse matrix or array of shape (n_samples, n_samples)
         Weights, symmetric.
     n_clusters : int, optional
-        Number of clusters; found from the eigenvalues by default.
+        Number of clusters; chosen by the eigengap by default.
     **params
         Arguments of :class:`SpectralClustering`.
 
@@ -233,14 +233,14 @@ def spectral_clustering(graph: Any, n_clusters: int | None = None, **params: Any
 
 
 def propagate(graph: Any, labels: Any, rule: str = "harmonic", **params: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels spread over a graph.
+    """Propagates labels over a graph.
 
     Parameters
     ----------
     graph : sparse matrix or array of shape (n_samples, n_samples)
         Weights, symmetric.
     labels : array-like of shape (n_samples,)
-        Labels; -1, ``None`` or NaN where there is none.
+        Labels; -1, ``None`` or NaN for nodes without one.
     rule : str, default="harmonic"
         How labels spread.
     **params
@@ -249,7 +249,7 @@ def propagate(graph: Any, labels: Any, rule: str = "harmonic", **params: Any) ->
     Returns
     -------
     labels : ndarray of shape (n_samples,)
-        -1 among numbers, and ``None`` among all else, where no label reaches.
+        Where no label reaches, -1 for numeric labels and ``None`` for others.
     probabilities : ndarray of shape (n_samples, n_classes)
         Probability of each class, in the order of the sorted labels.
 

@@ -11,7 +11,7 @@ __all__ = ["to_igraph", "to_networkx", "to_scipy"]
 
 
 def to_scipy(graph: Any) -> sp.csr_matrix:
-    """The weights as a matrix of scipy.
+    """The weights as a scipy matrix.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What can go wrong, one class for each broken rule.
+"""Errors, one class for each violated rule.
 
-All errors are :class:`TaugraphError`, named after those of the library. Those that a different input or parameter would avoid are
-``ValueError`` as well, as scikit-learn has it; those of computations that failed are ``RuntimeError``.
+All errors are :class:`TaugraphError`, named after those of the library. Those that a different input or parameter would avoid are also
+``ValueError``, as in scikit-learn; those of failed computations are also ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class TaugraphError(Exception):
 
 
 class DataWarning(UserWarning):
-    """Something to know about the data of a fit that succeeded: what was filled, left out, made smaller or joined."""
+    """A warning about the data of a fit that succeeded: what was filled, dropped, made smaller or joined."""
 
 
 class EmptyError(TaugraphError, ValueError):
-    """There is nothing to work on."""
+    """The input is empty."""
 
 
 class ShapeError(TaugraphError, ValueError):
@@ -76,7 +76,7 @@ class NoVaryingColumnError(TaugraphError, ValueError):
 
 
 class ZeroRowError(TaugraphError, ValueError):
-    """The cosine distance of a row of zeros."""
+    """The cosine distance of an all-zero row is undefined."""
 
 
 class TooManyPointsError(TaugraphError, ValueError):
@@ -84,7 +84,7 @@ class TooManyPointsError(TaugraphError, ValueError):
 
 
 class TooFewPointsError(TaugraphError, ValueError):
-    """Fewer distinct points than neighbors asked for."""
+    """There are too few distinct points for the requested number of neighbors."""
 
 
 class ParameterError(TaugraphError, ValueError):
@@ -92,7 +92,7 @@ class ParameterError(TaugraphError, ValueError):
 
 
 class UnknownParameterError(ParameterError):
-    """A path leads to no parameter."""
+    """A path names no parameter."""
 
 
 class ParameterOfOtherError(ParameterError):
@@ -144,31 +144,31 @@ class NeedsPointsError(TaugraphError, ValueError):
 
 
 class TooDistantError(TaugraphError, ValueError):
-    """A new point is too far away for its distances to be numbers."""
+    """A new point is so far away that its distances overflow."""
 
 
 class TooManyClustersError(TaugraphError, ValueError):
-    """More clusters than points that can be told apart."""
+    """More clusters were requested than points can be told apart."""
 
 
 class FewerClustersThanComponentsError(TaugraphError, ValueError):
-    """Components clustered one by one give more clusters than were asked for."""
+    """Clustering each component separately gives more clusters than requested."""
 
 
 class DisconnectedError(TaugraphError, ValueError):
-    """The graph is in components and was asked to be in one."""
+    """The graph is disconnected, but a connected one is required."""
 
 
 class BadArrayError(TaugraphError, ValueError):
-    """An array of a model is not what belongs there."""
+    """An array of a model is not what is expected."""
 
 
 class BadEncodingError(TaugraphError, ValueError):
-    """Bytes that are not those of a saved model."""
+    """The bytes are not a saved model."""
 
 
 class BadHeaderError(TaugraphError, ValueError):
-    """The header of a model is not what belongs there."""
+    """The header of a model is malformed."""
 
 
 class IoError(TaugraphError, OSError):
@@ -176,7 +176,7 @@ class IoError(TaugraphError, OSError):
 
 
 class ModelVersionError(TaugraphError, ValueError):
-    """A model of another version."""
+    """The model has another version."""
 
 
 class MemoryError(TaugraphError, _MemoryError):  # noqa: A001
@@ -184,15 +184,15 @@ class MemoryError(TaugraphError, _MemoryError):  # noqa: A001
 
 
 class ScratchError(TaugraphError, OSError):
-    """A table could not be kept outside memory."""
+    """An out-of-core table could not be created."""
 
 
 class SolveNotConvergedError(TaugraphError, RuntimeError):
-    """Conjugate gradients gave up."""
+    """Conjugate gradients did not converge."""
 
 
 class EigenNotConvergedError(TaugraphError, RuntimeError):
-    """The eigensolvers gave up."""
+    """The eigensolvers did not converge."""
 
 
 class DivergedError(TaugraphError, RuntimeError):
@@ -204,4 +204,4 @@ class NumericalError(TaugraphError, RuntimeError):
 
 
 class CanceledError(TaugraphError, RuntimeError):
-    """The run was asked to stop."""
+    """The run was canceled."""

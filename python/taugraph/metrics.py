@@ -1,4 +1,4 @@
-"""How well two groupings agree. Labels may be of any kind that can be sorted."""
+"""How well two groupings agree. Labels may be of any type that can be sorted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["accuracy", "ami", "ari", "balanced_accuracy", "matched_accuracy", "n
 
 
 def _codes(*groupings: Any) -> list[np.ndarray]:
-    """Whole numbers in place of labels, the same for equal ones; None is a label of its own."""
+    """Integer codes for labels, the same for equal labels; None is a label of its own."""
     arrays = [np.asarray(labels) for labels in groupings]
     if all(labels.dtype.kind in "iufb" for labels in arrays):
         joined = np.concatenate(arrays)
@@ -61,7 +61,7 @@ def ami(truth: Any, labels: Any) -> float:
 
 
 def matched_accuracy(truth: Any, labels: Any) -> float:
-    """Share of points whose cluster is matched with their class, by the best matching.
+    """Share of points whose cluster matches their class, under the best one-to-one matching.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def accuracy(truth: Any, labels: Any) -> float:
 
 
 def balanced_accuracy(truth: Any, labels: Any) -> float:
-    """Mean over the classes of the share of their points that are labeled so.
+    """Mean over the true classes of the share of their points with the correct label.
 
     Examples
     --------

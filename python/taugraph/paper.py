@@ -1,4 +1,4 @@
-"""The paper's real datasets by name. Files are fetched by ``taugraph-lab datasets fetch``, or lie in the folder ``TAUGRAPH_DATA``."""
+"""The paper's real datasets by name. ``taugraph-lab datasets fetch`` downloads the files; or put them in the folder ``TAUGRAPH_DATA``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Dataset(NamedTuple):
     """A dataset with its classes."""
 
     X: np.ndarray
-    """Points; NaN where a cell is missing."""
+    """Points; missing cells are NaN."""
     y: np.ndarray
     """Class of each row, by name."""
     features: list[str]
@@ -48,7 +48,7 @@ def load(name: str) -> Dataset:
     Raises
     ------
     FileNotFoundError
-        If its files are not there; the message says how to get them.
+        If its files are missing; the message says how to get them.
     """
     X, y, features = _core.dataset(name)
     return Dataset(X, np.asarray(y), features)

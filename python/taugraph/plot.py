@@ -1,4 +1,4 @@
-"""Pictures with matplotlib (``pip install taugraph[plot]``). Each draws into ``ax``, or into a new figure, and returns the axes."""
+"""Plots with matplotlib (``pip install taugraph[plot]``). Each function draws into ``ax``, or into a new figure, and returns the axes."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def _bare(ax: Any, title: str) -> Any:
 
 
 def graph(model: Any, X: Any, *, labels: Any = None, ax: Any = None, least: float = 0.0) -> Any:
-    """The points, and the edges by their probability.
+    """The points, and the edges colored by probability.
 
     Parameters
     ----------
     model : RobustGraph
         Fitted on ``X``.
     X : array-like of shape (n_samples, n_features)
-        Points; more than two columns are projected on their principal components.
+        Points; more than two columns are projected onto their principal components.
     labels : array-like, optional
-        Color of the points.
+        Labels by which the points are colored.
     ax : matplotlib axes, optional
     least : float, default=0
-        Edges of lower probability are left out.
+        Edges of lower probability are not drawn.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def graph(model: Any, X: Any, *, labels: Any = None, ax: Any = None, least: floa
     ax, plane = _axes(ax), _plane(X)
     shown = np.flatnonzero(model.edge_probabilities_ >= least)
     shown = shown[np.argsort(model.edge_probabilities_[shown], kind="stable")]
-    # From a blue that can be seen on white.
+    # Start from a blue that is visible on white.
     blues = LinearSegmentedColormap.from_list("edges", ["#B5D3E9", "#08306B"])
     lines = LineCollection(plane[model.edges_[shown]], linewidths=0.6, cmap=blues, zorder=1)
     lines.set_array(model.edge_probabilities_[shown])
@@ -165,7 +165,7 @@ def scales(model: Any, *, ax: Any = None) -> Any:
 
 
 def stability(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """The points by the stability of their labels.
+    """The points colored by the stability of their labels.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def stability(model: Any, X: Any, *, ax: Any = None) -> Any:
     matplotlib axes
     """
     if model.stability_ is None:
-        raise ValueError("fit with stability=10 or so to measure it")
+        raise ValueError("the stability was not measured: fit with, for example, stability=10")
     ax, plane = _axes(ax), _plane(X)
     order = np.argsort(-model.stability_, kind="stable")
     size = float(np.clip(4000 / len(plane), 2, 30))

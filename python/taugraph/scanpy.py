@@ -1,4 +1,4 @@
-"""The robust graph where scanpy looks for neighbors."""
+"""Stores the robust graph where scanpy looks for neighbors."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def neighbors(
     """Write the robust graph of an AnnData object as ``scanpy.pp.neighbors`` would.
 
     ``obsp["connectivities"]`` are the weights, ``obsp["distances"]`` the distances of the candidate edges, and
-    ``uns["neighbors"]`` says so: ``sc.tl.leiden``, ``sc.tl.umap`` and the like run on it.
+    ``uns["neighbors"]`` refers to both: ``sc.tl.leiden``, ``sc.tl.umap`` and the like run on the robust graph.
 
     Parameters
     ----------
     adata : anndata.AnnData
         Cells.
     use_rep : str, optional
-        ``"X"`` or a key of ``obsm``; ``X_pca`` by default where it is there, else ``X``.
+        ``"X"`` or a key of ``obsm``; by default ``X_pca`` if it exists, else ``X``.
     n_pcs : int, optional
-        Columns of the representation that are used.
+        Number of columns of the representation to use.
     key_added : str, optional
-        Written under this key, as scanpy does it.
+        Key to write under, as in scanpy.
     copy : bool, default=False
         Return a changed copy.
     standardize : str, default="none"
-        Scaling of the columns: principal components are left as they are.
+        Scaling of the columns; by default none, which suits principal components.
     **params
         Arguments of :class:`taugraph.RobustGraph`.
 
@@ -64,7 +64,7 @@ def neighbors(
     upper = sp.coo_matrix((made.edge_distances_, (i, j)), shape=(n, n))
     distances = sp.csr_matrix(upper + upper.T)
     connectivities = sp.csr_matrix(made.graph_)
-    # As many as scanpy counts: the cell itself with its neighbors.
+    # scanpy counts the cell itself among its neighbors.
     n_neighbors = int(np.median(np.diff(connectivities.indptr))) + 1
     key = key_added or "neighbors"
     prefix = f"{key_added}_" if key_added else ""

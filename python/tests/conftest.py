@@ -26,7 +26,7 @@ def blobs() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The command line, built by whoever started the tests."""
+    """The command-line program, built by the caller of the tests."""
     found = os.environ.get("TAUGRAPH_PROGRAM") or shutil.which("taugraph")
     if not found:
         pytest.fail("set TAUGRAPH_PROGRAM to the program: make test does")
@@ -34,5 +34,5 @@ def program() -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # What there is to say about small and separate groups is tested in test_warnings.py.
+    # Warnings about small and separate groups are tested in test_warnings.py.
     config.addinivalue_line("filterwarnings", "ignore::taugraph.exceptions.DataWarning")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -19,20 +18,20 @@ def run(program, *args):
     return done
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("preset", ["robust", "robust-mean", "local-scaling", "paper"])
 def test_clusters_and_scales(program, tmp_path, spirals, preset):
     X, _ = spirals
     X = X[:120] if preset == "paper" else X
-    more = ["--set", "graph.estimator.max_epochs=30"] if preset == "paper" else []
+    more = ["--set", "graph.estimator.schedule.steps=60"] if preset == "paper" else []
     np.save(tmp_path / "x.npy", X)
     files = [tmp_path / name for name in ("l.npy", "s.npy", "o.json")]
     run(program, "cluster", tmp_path / "x.npy", "--preset", preset, *more, "--seed", 5, "-o", files[0], "--scales", files[1],
         "--json", files[2], "--set", "cluster.stability=3", "--quiet")
     report = json.loads(files[2].read_text())
-    params = {"graph.estimator.max_epochs": 30} if preset == "paper" else None
-    with pytest.warns(Warning) if preset == "paper" else nullcontext():
-        model = taugraph.SpectralClustering(graph=preset, random_state=5, stability=3, params=params).fit(X)
-        graph = taugraph.RobustGraph(preset, random_state=5, params=params).fit(X)
+    params = {"graph.estimator.schedule.steps": 60} if preset == "paper" else None
+    model = taugraph.SpectralClustering(graph=preset, random_state=5, stability=3, params=params).fit(X)
+    graph = taugraph.RobustGraph(preset, random_state=5, params=params).fit(X)
     labels = np.load(files[0])
     assert (labels.reshape(len(X), -1)[:, 0] == model.labels_).all()
     assert (labels.reshape(len(X), -1)[:, 1] == model.stability_).all()

@@ -1,4 +1,4 @@
-"""What is written is true: examples run, names and types are those at run time, errors are all there."""
+"""The documentation is true: examples run, names and types match those at run time, all errors are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and life inside scikit-learn."""
+"""scikit-learn's own checks, and use inside scikit-learn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_pipeline_and_grid_search(blobs):
     search.fit(X, y)
     assert search.best_score_ > 0.95
     assert set(search.predict(X)) <= set(y)
-    # The graph that was handed over is never fitted itself.
+    # The graph passed as an argument is never fitted itself.
     assert not hasattr(graph, "graph_")
 
 
@@ -73,7 +73,7 @@ def test_composition_equals_the_short_arguments(blobs):
         ):
             for name in results:
                 assert (getattr(same, name) == getattr(composed, name)).all(), name
-    # Everything that has no short argument is within reach, too.
+    # Parameters without an argument of their own can be set, too.
     rotated = taugraph.SpectralEmbedding(graph=taugraph.RobustGraph(pca=2, standardize="robust")).fit(X)
     same = taugraph.SpectralEmbedding(params={"preparation": {"pca": 2, "standardize": "robust"}}).fit(X)
     assert (rotated.embedding_ == same.embedding_).all()
@@ -135,7 +135,7 @@ def test_number_of_clusters_and_stability(blobs):
     model = taugraph.SpectralClustering(stability=4).fit(X)
     assert model.n_clusters_ == 4 and model.stability_.shape == (300,)
     assert 0.9 < model.overall_stability_ <= 1.0
-    # The number is read from the gaps: the largest one among those after 2, 3, … clusters.
+    # The number follows from the gaps: the largest one among those after 2, 3, … clusters.
     assert len(model.gaps_) >= 4 and model.gaps_[1:].argmax() + 2 == 4
 
 

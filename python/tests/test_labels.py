@@ -1,4 +1,4 @@
-"""Labels of any kind, gaps of any kind, and nothing silently class 0."""
+"""Labels of any type, missing labels of any type, and nothing silently becomes class 0."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_everything_labeled_stays_as_it_is(blobs):
         assert (model.predict(X) == y).all()
 
 
-def test_priors_sizes_and_soft_examples(blobs):
+def test_priors_sizes_and_soft_clamping(blobs):
     X, y = blobs
     rows = [int(np.flatnonzero(y == k)[0]) for k in range(4)]
     labels = few(y, rows, -1, int)

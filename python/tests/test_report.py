@@ -1,4 +1,4 @@
-"""The page of a fit: the same as the program's."""
+"""The HTML report of a fit: the same as the program's."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ESTIMATORS = [
 
 
 def results(model, X):
-    """What a fitted estimator says of points."""
+    """The results of a fitted estimator for points."""
     for name in ("transform", "predict_proba", "predict"):
         if hasattr(model, name):
             found = getattr(model, name)(X)
@@ -61,7 +61,7 @@ def test_sparse_models_are_pickled(blobs):
     X = sp.csr_matrix(np.abs(blobs[0]))
     model = taugraph.SpectralClustering(4).fit(X)
     assert (pickle.loads(pickle.dumps(model)).predict(X) == model.labels_).all()
-    # A table that would not fit is not made, and the rest survives.
+    # A table that would not fit is not created, and everything else survives.
     wide = sp.csr_matrix((np.abs(blobs[0]).ravel(), np.tile(np.arange(5) * 10**8, 300), np.arange(0, 1501, 5)), shape=(300, 10**9))
     model = taugraph.SpectralClustering(4).fit(wide)
     with pytest.raises(MemoryError, match="TruncatedSVD"):
@@ -136,7 +136,7 @@ def test_ctrl_c_stops_a_long_fit():
         waited = time.monotonic() - asked
         assert process.stdout.readline() == "usable\n"
     assert process.returncode == 0
-    # A second is what is promised; the machine may be busy.
+    # The promise is one second, but the machine may be busy.
     assert waited < 5, waited
 
 

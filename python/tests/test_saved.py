@@ -1,4 +1,4 @@
-"""Models in files: what is loaded says of new points what the estimator said."""
+"""Models in files: a loaded model gives the same results for new points as the estimator."""
 
 from __future__ import annotations
 

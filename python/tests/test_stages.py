@@ -1,4 +1,4 @@
-"""Functions for each stage, graphs for others, pictures."""
+"""Functions for each stage, graphs for other libraries, plots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_scales(blobs):
     assert np.allclose(taugraph.local_scales(knn, 4, kind="mean-of-neighbors", floor=0), ordered[:, :4].mean(axis=1))
     uneven = knn.tolil()
     uneven[0] = 0
-    with pytest.raises(ValueError, match="as many neighbors"):
+    with pytest.raises(ValueError, match="same number of neighbors"):
         taugraph.local_scales(uneven.tocsr())
     with pytest.raises(taugraph.exceptions.ParameterError, match="kth-neighbor"):
         taugraph.local_scales(knn, kind="median")

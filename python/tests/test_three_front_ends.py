@@ -15,12 +15,12 @@ from scipy.io import mmread, mmwrite
 
 import taugraph
 
-PRESETS = ["robust", "robust-mean", "paper", "local-scaling", "constant-control", "threshold-control"]
+PRESETS = ["robust", "robust-mean", "paper", "paper-literal", "local-scaling", "constant-control", "threshold-control"]
 
 
 @pytest.fixture(scope="session")
 def rust(program) -> str:
-    """The library's example `fit`, which stands beside the program."""
+    """The library's example `fit`, in the same folder as the program."""
     found = Path(os.environ.get("TAUGRAPH_EXAMPLES", Path(program).parent / "examples")) / "fit"
     if not found.exists():
         pytest.fail(f"{found} is missing: cargo build --package taugraph --example fit makes it")

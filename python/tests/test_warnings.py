@@ -1,4 +1,4 @@
-"""What the library has to say about a fit reaches Python as warnings, by kind."""
+"""The library's warnings about a fit become Python warnings, by kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_data(blobs, graph):
     with pytest.warns(DataWarning) as said:
         taugraph.SpectralClustering(4, graph=graph).fit(X)
     texts = [str(one.message) for one in said if one.category is DataWarning]
-    assert "left out, because constant: same" in texts and "left out, because empty: empty" in texts
+    assert "dropped constant columns: same" in texts and "dropped empty columns: empty" in texts
     assert "1 missing cells were filled with the median of their column: w" in texts
     assert all(one.filename == __file__ for one in said)
 
@@ -44,7 +44,7 @@ def test_few_points():
 
 def test_training(spirals):
     with pytest.warns(ConvergenceWarning, match="still improving"):
-        taugraph.RobustGraph("paper", params={"graph.estimator.max_epochs": 2}).fit(spirals[0][:60])
+        taugraph.RobustGraph("paper-literal", params={"graph.estimator.schedule.max_epochs": 2}).fit(spirals[0][:60])
 
 
 def test_components():

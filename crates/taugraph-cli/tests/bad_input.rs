@@ -66,9 +66,9 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "cluster ten.csv -k 15",
             2,
-            "15 neighbors of each point were asked for, but there are only 10 distinct points; ask for at most 9",
+            "15 neighbors of each point were requested, but there are only 10 distinct points; request at most 9",
         ),
-        ("cluster ten.csv -c 11", 2, "11 clusters were asked for, but only 10 points"),
+        ("cluster ten.csv -c 11", 2, "11 clusters were requested, but only 10 points"),
         ("cluster ten.csv -c 0", 2, "cluster.n_clusters = 0: must be at least 1"),
         ("cluster ten.csv --drop c", 3, "ten.csv has no column 'c'; it has 'a', 'b'"),
         ("cluster ten.csv --label-column y", 3, "ten.csv has no column 'y'"),
@@ -118,7 +118,7 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "cluster ten.csv --set graph.estimator.rank=5",
             2,
-            "graph.estimator.rank has no effect here: graph.estimator is neighborhood, and it belongs to factorization",
+            "graph.estimator.rank has no effect: it belongs to graph.estimator = factorization, but graph.estimator is neighborhood",
         ),
         (
             "cluster ten.csv --set graph.estimator.pol=5",
@@ -135,7 +135,7 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "cluster ten.csv --set graph.final_affinity=plain --set graph.final_affinity.power=2",
             2,
-            "graph.final_affinity.power has no effect here: graph.final_affinity is plain, and it belongs to weighted",
+            "graph.final_affinity.power has no effect: it belongs to graph.final_affinity = weighted, but graph.final_affinity is plain",
         ),
         ("cluster ten.csv --set graph.threshold=7", 2, "graph.threshold = 7: must be at least 0 and below 1"),
         ("cluster ten.csv --pca 3", 2, "pca = 3: must be at least 1 and at most"),
@@ -179,7 +179,7 @@ fn missing_cells_are_filled_and_said() {
         "{}",
         done.err()
     );
-    assert!(done.err().contains("left out, because constant: c"), "{}", done.err());
+    assert!(done.err().contains("dropped constant columns: c"), "{}", done.err());
     assert_eq!(done.out().lines().count(), 41);
 }
 

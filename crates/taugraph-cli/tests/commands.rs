@@ -279,7 +279,7 @@ fn help_is_short_and_complete() {
     let params = folder.ok("params");
     assert!(params.contains("cluster.kmeans.max_rounds = 300\n    whole number, at least 1"), "{params}");
     assert!(params.contains("graph.estimator.floor = 0.5  (with graph.estimator = community)"), "{params}");
-    assert!(folder.ok("params graph.threshold --preset paper").starts_with("graph.threshold = 0.7\n"));
+    assert!(folder.ok("params graph.threshold --preset paper").starts_with("graph.threshold = 0.6\n"));
     folder.ok("params --json params.json");
     assert!(folder.json("params.json").as_array().unwrap().iter().any(|one| one["path"] == "metric"));
     assert!(folder.ok("--help").contains("Exit codes"));

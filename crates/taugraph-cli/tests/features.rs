@@ -143,7 +143,7 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
     folder.write("cut.npy", &whole[..5000]);
     folder.write("equal.npy", array("<f4", false, "(50, 2)", &[0; 400]));
     for (line, code, expected) in [
-        ("cluster cut.npy", 3, "cut.npy is not a readable NPY file: its header says 1600 values"),
+        ("cluster cut.npy", 3, "cut.npy is not a readable NPY file: its header announces 1600 values"),
         ("cluster blobs.csv", 3, "blobs.csv: only points in NPY and Parquet files can stay on disk"),
         ("cluster absent.npy", 3, "absent.npy: there is no such file"),
         ("cluster equal.npy", 3, "all 2 features are constant"),

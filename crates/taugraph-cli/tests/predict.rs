@@ -272,8 +272,8 @@ fn every_fault_has_its_message_and_exit_code() {
             3,
             "Metric = nosuchone: must be euclidean, manhattan or cosine",
         ),
-        ("predict kind.safetensors new.csv", 3, "the header of the model: it is not one of a model"),
-        ("cluster m.safetensors", 3, "m.safetensors is not a readable table file: it holds named arrays"),
+        ("predict kind.safetensors new.csv", 3, "the model's header is malformed: this is not a model"),
+        ("cluster m.safetensors", 3, "m.safetensors is not a readable table file: it contains named arrays"),
         ("predict m.safetensors new.csv --label-column nothing", 3, "new.csv has no column 'nothing'"),
         (
             "predict m.safetensors new.csv --label-column x1",

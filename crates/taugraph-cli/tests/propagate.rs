@@ -94,7 +94,7 @@ fn faults_are_named() {
         ("propagate few.csv --drop truth,known --id-column id".into(), 2, "no labels were given"),
         (format!("{FEW} --priors up=1,down=1"), 2, "class 'up' has no labeled row"),
         (format!("{FEW} --priors down=1"), 2, "class 'up, left' is missing"),
-        (format!("{FEW} --set propagate.rule.alpha=0.5"), 2, "propagate.rule.alpha has no effect here"),
+        (format!("{FEW} --set propagate.rule.alpha=0.5"), 2, "propagate.rule.alpha has no effect"),
         (format!("{FEW} --set propagate.clamping=soft --rule poisson"), 2, "needs harmonic functions"),
         (format!("{FEW} --set propagate.solver.max_iterations=1"), 1, "conjugate gradients did not converge"),
         (format!("{FEW} --output x.npy"), 2, "NPY holds numbers only"),

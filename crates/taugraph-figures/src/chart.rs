@@ -69,7 +69,7 @@ impl Frame {
         self.bottom - (value.clamp(low, high) - low) / (high - low) * (self.bottom - self.top)
     }
 
-    /// Axes, five steps on the vertical one, its name above it.
+    /// Draws the axes, with five steps on the vertical one and its name above it.
     fn draw(&self, drawing: &mut Drawing, y_label: &str) {
         let (low, high) = self.y_range;
         for fifth in 0..=5 {
@@ -100,7 +100,7 @@ impl Frame {
     }
 }
 
-/// A number beside an axis of this length.
+/// A tick label for an axis of this length.
 fn mark(value: f64, span: f64) -> String {
     match span {
         span if span >= 5.0 => format!("{value:.0}"),
@@ -181,7 +181,7 @@ impl Panel for Bars {
         let bar = 0.8 * group / self.series.len().max(1) as f64;
         for (g, (name, levels)) in self.groups.iter().enumerate() {
             let start = frame.left + group * g as f64;
-            // Of very many names some must do.
+            // With very many names, only some are shown.
             if g % self.groups.len().div_ceil(15) == 0 {
                 drawing.text((start + 0.5 * group, frame.bottom + 15.0), 10.0, Anchor::Middle, INK, name);
             }

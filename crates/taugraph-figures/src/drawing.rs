@@ -1,9 +1,9 @@
-//! A drawing as a list of shapes, in the order in which they are painted. SVG and PNG give it a form.
+//! A drawing as a list of shapes, in the order in which they are painted, to be rendered as SVG and PNG.
 
-/// A point of a drawing, y downwards.
+/// A point of a drawing; y points down.
 pub type Place = (f64, f64);
 
-/// Where a text stands relative to its point.
+/// Where a text is placed relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -20,13 +20,13 @@ pub enum Shape {
     Text { at: Place, size: f64, anchor: Anchor, fill: String, text: String },
 }
 
-/// Shapes on a white ground.
+/// Shapes on a white background.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) shapes: Vec<Shape>,
-    /// Where the shapes to come have their origin.
+    /// Origin of the shapes added next.
     origin: Place,
 }
 

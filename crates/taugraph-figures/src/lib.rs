@@ -1,4 +1,4 @@
-//! Figures: panels alone or side by side, as SVG and PNG. Colors that color-blind people can tell apart, a font of our own.
+//! Figures: panels alone or side by side, as SVG and PNG. Colors are distinguishable by color-blind people, and the font is built in.
 
 mod drawing;
 mod palette;

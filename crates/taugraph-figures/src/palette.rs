@@ -4,7 +4,7 @@
 pub const INK: &str = "#222222";
 /// Edges.
 pub const EDGE: &str = "#56606b";
-/// Points that are not the subject.
+/// Background points.
 pub const ABSENT: &str = "#b8bec5";
 
 /// Eight colors, the same lighter, and the same darker.

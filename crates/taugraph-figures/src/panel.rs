@@ -12,7 +12,7 @@ pub trait Panel {
     fn draw(&self, drawing: &mut Drawing, width: f64, height: f64);
 }
 
-/// Points in the plane, and how they are brought into a panel: equal scales on both axes, y upwards.
+/// Points in the plane, and how they are mapped to a panel: equal scales on both axes, y pointing up.
 pub struct PlaneMap {
     points: Vec<(f64, f64)>,
     center: (f64, f64),
@@ -47,7 +47,7 @@ impl PlaneMap {
     }
 }
 
-/// Points, colored one by one, above edges, colored by their probability or alike.
+/// Individually colored points on top of edges, which are colored by probability or uniformly.
 pub struct GraphPanel<'a> {
     /// Above the panel.
     pub title: String,

@@ -1,11 +1,11 @@
-//! A drawing as PNG, with a font of our own: a machine without fonts gives the same picture.
+//! A drawing as PNG, with a built-in font: a machine without fonts gives the same picture.
 
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, OutlineBuilder};
 
 use crate::drawing::{Anchor, Drawing, Place, Shape};
 
-/// The letters of the figures; see the license beside it.
+/// The font of the figures; see the license next to it.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 /// Pixels for each unit of the drawing.
@@ -52,7 +52,7 @@ fn paint(color: &str, opacity: f64) -> Paint<'static> {
     paint
 }
 
-/// Nothing is drawn of what has no extent.
+/// Shapes without extent are not drawn.
 fn fill_path(path: Option<Path>, paint: &Paint<'_>, pixels: &mut Pixmap) {
     if let Some(path) = path {
         pixels.fill_path(&path, paint, FillRule::Winding, Transform::identity(), None);
@@ -96,7 +96,7 @@ fn outline(face: &Face<'_>, at: Place, size: f64, anchor: Anchor, text: &str) ->
     letters.path.finish()
 }
 
-/// Turns the font's coordinates, y upwards, into pixels.
+/// Converts the font's coordinates, with y pointing up, to pixels.
 struct Letters {
     path: PathBuilder,
     unit: f64,

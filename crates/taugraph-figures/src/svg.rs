@@ -58,7 +58,7 @@ fn write_shape(shape: &Shape, svg: &mut String) -> std::fmt::Result {
     }
 }
 
-/// Text that cannot be taken for markup.
+/// Escapes text so that it cannot be parsed as markup.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -69,7 +69,7 @@ fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\t' | '\n' | '\r' => safe.push(' '),
-            // XML knows no other control characters.
+            // XML allows no other control characters.
             other if other.is_control() || matches!(other, '\u{fffe}' | '\u{ffff}') => safe.push('\u{fffd}'),
             other => safe.push(other),
         }

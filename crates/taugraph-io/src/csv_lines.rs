@@ -6,7 +6,7 @@ use crate::csv_table::{number, text};
 use crate::error::{Error, Place, Result, shortened};
 use crate::table::{Cells, Role, Table};
 
-/// Bytes of a chunk, about.
+/// Approximate size of a chunk in bytes.
 const CHUNK: usize = 1 << 19;
 
 /// What each column is read for.
@@ -30,7 +30,7 @@ impl Layout {
     }
 }
 
-/// What a chunk holds; lines are counted from its beginning.
+/// The contents of a chunk; lines are counted from its beginning.
 #[derive(Default)]
 pub(crate) struct Chunk {
     values: Vec<f64>,
@@ -59,7 +59,7 @@ fn lines_are_rows(lines: &[u8]) -> bool {
         .all(|place| lines[place] == b'\r' && lines.get(place + 1).is_none_or(|&next| next == b'\n'))
 }
 
-/// Appends what was parsed to the table; gives the number of lines up to here.
+/// Appends the parsed rows to the table; returns the number of lines so far.
 pub(crate) fn append_lines(
     chunks: Vec<Chunk>,
     layout: &Layout,
@@ -89,7 +89,7 @@ pub(crate) fn append_lines(
             }
         }
         if chunk.n_rows as u64 != chunk.n_lines {
-            // Empty lines: rows are no longer numbered as lines.
+            // Empty lines: row numbers no longer follow from line numbers.
             table.header_lines = None;
         }
         table.n_rows += chunk.n_rows;

@@ -1,7 +1,7 @@
 //! Tables from delimited text.
 //!
-//! Blocks without quotes, which is nearly all text of numbers, are cut into chunks at line ends and parsed in parallel
-//! ([`crate::csv_lines`]). From the first quote on the csv crate takes over, for which a line is not always a row.
+//! Blocks without quotes, which are the rule in tables of numbers, are split into chunks at line ends and parsed in parallel
+//! ([`crate::csv_lines`]). From the first quote on, the csv crate takes over, since a row may then span several lines.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -13,13 +13,13 @@ use crate::error::{Error, Place, Result, shortened};
 use crate::source::unreadable;
 use crate::table::{Cells, Header, MAX_COLUMNS, ReadOptions, Table, check_names, numbered_names};
 
-/// Bytes looked at to find the delimiter.
+/// Bytes examined to detect the delimiter.
 const START: usize = 1 << 16;
 
 /// Bytes parsed at once, by all threads together.
 const BLOCK: usize = 1 << 24;
 
-/// What missing cells look like in text tables, lower case.
+/// How missing cells are written in text tables, in lower case.
 const MISSING: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?"];
 
 /// Reads a delimited text table. `name` is for messages.
@@ -27,7 +27,7 @@ pub fn read_csv(source: impl BufRead + Send, name: &str, options: &ReadOptions<'
     read_in_blocks(source, name, options, BLOCK)
 }
 
-/// The same with blocks of another size; none at all if that is 0.
+/// The same with blocks of another size; no blocks at all if it is 0.
 pub(crate) fn read_in_blocks(
     mut source: impl BufRead + Send,
     name: &str,
@@ -50,7 +50,7 @@ pub(crate) fn read_in_blocks(
     Start { bytes: start, is_whole, delimiter }.read(source, name, options, block)
 }
 
-/// The first bytes of a table, and what is known of it.
+/// The first bytes of a table, and what is known about it.
 struct Start {
     bytes: Vec<u8>,
     is_whole: bool,
@@ -114,7 +114,7 @@ impl Start {
     }
 }
 
-/// Reads until there are `length` bytes; whether the source has ended before.
+/// Reads until there are `length` bytes; returns whether the source ended earlier.
 fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, length: usize, name: &str) -> Result<bool> {
     let missing = length.saturating_sub(bytes.len());
     bytes.reserve(missing.min(START));
@@ -142,7 +142,7 @@ fn next_record<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord, name: &
     })
 }
 
-/// Passes bytes on and knows whether the quotes among them were odd in number.
+/// Passes bytes on and tracks whether they contained an odd number of quotes.
 struct QuoteCount<R> {
     source: R,
     is_odd: bool,
@@ -156,7 +156,7 @@ impl<R: Read> Read for QuoteCount<R> {
     }
 }
 
-/// The table as it fills.
+/// The table while it is being filled.
 struct Rows {
     table: Table,
     delimiter: u8,
@@ -165,7 +165,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Reads whole lines as long as they hold no quotes; gives what is left unread.
+    /// Reads whole lines as long as they contain no quotes; returns what is left unread.
     fn read_blocks(
         &mut self,
         source: &mut (impl Read + Send),
@@ -182,12 +182,12 @@ impl Rows {
                 false => memchr::memrchr(b'\n', &bytes).map_or(0, |place| place + 1),
             };
             if end == 0 {
-                // One line longer than the block: try again with twice as much of it.
+                // A line is longer than the block: try again with twice the size.
                 let double = 2 * bytes.len();
                 is_whole = fill(source, &mut bytes, double, &name)?;
                 continue;
             }
-            // While the lines are parsed, those before are appended and the next ones read.
+            // While these lines are parsed, the previous ones are appended and the next ones read.
             next.clear();
             next.extend_from_slice(&bytes[end..]);
             let (chunks, others) = rayon::join(
@@ -215,7 +215,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Reads records that may hold quotes and line breaks.
+    /// Reads records that may contain quotes and line breaks.
     fn read_records(&mut self, source: impl Read) -> Result<()> {
         let name = self.table.name.clone();
         let n_columns = self.table.columns.len();
@@ -225,7 +225,7 @@ impl Rows {
         while next_record(&mut reader, &mut record, &name)? {
             let line = self.lines_before + record.position().map_or(0, csv::Position::line);
             if line != expected_line {
-                // Rows and lines differ from here on: messages about rows count rows.
+                // From here on rows and lines differ, so messages count rows.
                 self.table.header_lines = None;
             }
             expected_line = line + 1;
@@ -235,7 +235,7 @@ impl Rows {
             }
             self.append(&record, line)?;
         }
-        // The csv crate takes the end of the file for the missing quote, and all lines up to there for the cell.
+        // The csv crate treats the end of the file as the missing quote, and all lines up to it as the cell.
         match last_broken {
             Some(line) if reader.get_ref().is_odd => Err(Error::OpenQuote { name, line }),
             _ => Ok(()),
@@ -247,7 +247,7 @@ impl Rows {
         for (cell, column) in record.iter().zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Skipped => {}
-                // The place in the row stays filled until the table is finished.
+                // The slot in the row stays filled until the table is finished.
                 Cells::NotNumbers(..) => table.values.push(f64::NAN),
                 Cells::Numbers(_) => match number(cell) {
                     Some(value) => table.values.push(value),
@@ -271,8 +271,8 @@ pub(crate) fn text(name: &str, cell: &[u8], line: u64) -> Result<String> {
     }
 }
 
-/// Whether the first row names the columns: it has text above a number. Where the rows do not differ in that way, a row of
-/// text only is a header, and one with a number in it (a table without header whose last column is text) is not.
+/// Whether the first row names the columns: it has text above a number. If the rows do not differ in that way, a row of
+/// only text is a header, and one that contains a number (a table without header whose last column is text) is not.
 fn looks_like_header(first: &ByteRecord, second: &ByteRecord) -> bool {
     let is_number = |cell: &[u8]| number(cell).is_some();
     let mut pairs = first.iter().zip(second.iter());

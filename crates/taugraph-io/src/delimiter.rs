@@ -1,14 +1,14 @@
-//! Finds the delimiter of a text table.
+//! Detects the delimiter of a text table.
 
-/// The delimiters that are tried, in order. A comma within semicolons is a decimal comma; a semicolon within commas is
-/// hardly ever in every line.
+/// The delimiters to try, in order. A comma between semicolons is a decimal comma; a semicolon between commas hardly
+/// ever occurs in every line.
 const CANDIDATES: [u8; 5] = [b'\t', b';', b'|', b',', b' '];
 
-/// Lines looked at.
+/// Lines examined.
 const LINES: usize = 20;
 
-/// The first delimiter that cuts the first lines into cells of which every line has equally many, more than one; a comma
-/// where there is none. `start` is the beginning of the file; its last line may be cut off if the file goes on.
+/// The first delimiter that splits each of the first lines into the same number of cells, more than one; a comma
+/// if there is none. `start` is the beginning of the file; its last line may be truncated if the file continues.
 pub(crate) fn find(start: &[u8], is_whole: bool) -> u8 {
     let is_even = |&delimiter: &u8| {
         let lines = cells_of_lines(start, delimiter, is_whole);
@@ -17,14 +17,14 @@ pub(crate) fn find(start: &[u8], is_whole: bool) -> u8 {
     if let Some(delimiter) = CANDIDATES.into_iter().find(is_even) {
         return delimiter;
     }
-    // Ragged in every way: the delimiter of the first line is the best guess, and the reader names the line.
+    // Ragged with every delimiter: that of the first line is the best guess, and the reader reports the bad line.
     let of_first =
         |delimiter: u8| cells_of_lines(start, delimiter, true).first().copied().unwrap_or_default();
     let most = CANDIDATES[..4].iter().copied().max_by_key(|&delimiter| of_first(delimiter));
     most.filter(|&delimiter| of_first(delimiter) > 1).unwrap_or(b',')
 }
 
-/// Cells of each of the first lines, delimiters and line breaks within quotes not counted.
+/// Number of cells of each of the first lines, not counting delimiters and line breaks within quotes.
 fn cells_of_lines(start: &[u8], delimiter: u8, is_whole: bool) -> Vec<usize> {
     let (mut lines, mut cells, mut quoted, mut empty) = (Vec::new(), 1, false, true);
     let squeezed;
@@ -60,7 +60,7 @@ fn cells_of_lines(start: &[u8], delimiter: u8, is_whole: bool) -> Vec<usize> {
     lines
 }
 
-/// Runs of blanks and tabs as one blank, none at the ends of lines; quoted text stays as it is.
+/// Collapses runs of blanks and tabs to one blank, and removes them at the ends of lines; quoted text stays as it is.
 fn squeeze(text: &[u8]) -> Vec<u8> {
     let mut all = Vec::with_capacity(text.len() + 64);
     std::io::Read::read_to_end(&mut Squeezed::new(text), &mut all).expect("memory can be read");
@@ -84,7 +84,7 @@ impl<R> Squeezed<R> {
 
 impl<R: std::io::Read> std::io::Read for Squeezed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        // A byte comes out as at most two (a pending blank and itself), so half of the buffer is filled at a time.
+        // A byte yields at most two (a pending blank and itself), so half of the buffer is filled at a time.
         let mut raw = vec![0; (buffer.len() / 2).max(1)];
         if buffer.len() < 2 {
             return Err(std::io::Error::other("the buffer is too small"));
@@ -139,7 +139,7 @@ mod tests {
         ] {
             assert_eq!(find(text.as_bytes(), true), delimiter, "{text:?}");
         }
-        // The last line is cut off: it does not count.
+        // The last line is truncated and does not count.
         assert_eq!(find(b"a;b;c\n1;2;3\n4;5", false), b';');
     }
 }

@@ -1,12 +1,12 @@
-//! What can be wrong with a file, with the place and what to do about it.
+//! What can go wrong with a file, with the place and what to do about it.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The crate's result.
+/// The crate's result type.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where in a file something is. Rows and lines are counted from 1, as editors do.
+/// A place in a file. Rows and lines are counted from 1, as editors do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A line of a text file, the header included.
@@ -48,13 +48,13 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Nothing in it.
+    /// The file is empty.
     #[error("{name} is empty")]
     Empty {
         /// The file.
         name: String,
     },
-    /// A header and nothing else.
+    /// The file has only a header.
     #[error("{name} has a header, but no rows below it")]
     NoRows {
         /// The file.
@@ -93,7 +93,7 @@ pub enum Error {
         name: String,
         /// Cells found.
         found: usize,
-        /// The most that can be read.
+        /// The maximum that can be read.
         most: usize,
     },
     /// Text where numbers are needed.
@@ -128,7 +128,7 @@ pub enum Error {
         /// Where.
         place: Place,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("{name}: two columns are called '{column}'; rename one of them")]
     DuplicateColumn {
         /// The file.
@@ -136,14 +136,14 @@ pub enum Error {
         /// The name.
         column: String,
     },
-    /// A column that is not there.
+    /// A column that does not exist.
     #[error("{name} has no column '{column}'; it has {known}")]
     UnknownColumn {
         /// The file.
         name: String,
-        /// The column asked for.
+        /// The requested column.
         column: String,
-        /// The columns that there are, shortened.
+        /// The existing columns, shortened.
         known: String,
     },
     /// A broken or unsupported file.
@@ -156,15 +156,15 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The name tells no format that fits.
+    /// The name implies no suitable format.
     #[error("{name}: no format fits this name; {advice}")]
     UnknownFormat {
         /// The file.
         name: String,
-        /// The names that would do.
+        /// Names that would work.
         advice: &'static str,
     },
-    /// A format that cannot hold this table.
+    /// A format that cannot store this table.
     #[error("{name}: {problem}")]
     CannotHold {
         /// The file.
@@ -180,8 +180,8 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A table could not be kept on disk.
-    #[error("{}: there is no room for {} MiB on disk: {source}; choose another folder with --scratch", folder.display(), bytes.div_ceil(1 << 20))]
+    /// A table could not be stored on disk.
+    #[error("{}: there is not enough space for {} MiB on disk: {source}; choose another folder with --scratch", folder.display(), bytes.div_ceil(1 << 20))]
     Scratch {
         /// The folder.
         folder: PathBuf,
@@ -202,12 +202,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the reader of our output has gone away, which is its right.
+    /// Whether the reader of our output closed the pipe, which is not an error.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Stdout(source) if source.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
-    /// Whether an output failed, and not an input.
+    /// Whether an output failed rather than an input.
     pub fn is_output(&self) -> bool {
         matches!(
             self,
@@ -220,7 +220,7 @@ impl Error {
     }
 }
 
-/// The first characters of a cell, for a message; control characters made visible.
+/// The first characters of a cell, for a message; control characters are escaped.
 pub(crate) fn shortened(cell: &[u8]) -> String {
     const MAX: usize = 40;
     let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX)]);

@@ -1,4 +1,4 @@
-//! Which format: on reading the first bytes tell, on writing the name.
+//! Format detection: by the first bytes when reading, by the name when writing.
 
 use std::io::{BufRead, Cursor, Read, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
 };
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contents {
     /// Rows and columns.
@@ -51,7 +51,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         return read_parquet_source(source, bytes, options).map(Contents::Table);
     }
     if begins_like_safetensors(start) {
-        let problem = "it holds named arrays (safetensors), as --save-model writes them";
+        let problem = "it contains named arrays (safetensors), as written by --save-model";
         return Err(not_a_table(&name, problem.into()));
     }
     if start.len() > 14 && start[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
@@ -63,7 +63,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     read_csv(bytes, &name, options).map(Contents::Table)
 }
 
-/// Whether a file holds named arrays (safetensors), by its first bytes. Standard input, which cannot be read twice, is taken for
+/// Whether a file contains named arrays (safetensors), by its first bytes. Standard input, which cannot be read twice, counts as
 /// something else.
 pub fn is_safetensors(source: &Source) -> Result<bool> {
     if *source == Source::Stdin {
@@ -73,18 +73,18 @@ pub fn is_safetensors(source: &Source) -> Result<bool> {
     Ok(begins_like_safetensors(bytes.fill_buf().map_err(|error| source.unreadable(error))?))
 }
 
-/// Eight bytes with the length of a JSON header, and its first: no text has the zeros of such a length.
+/// Eight bytes with the length of a JSON header, and its first byte: no text has the zeros of such a length.
 fn begins_like_safetensors(start: &[u8]) -> bool {
     matches!(start, [_, _, _, _, 0, 0, 0, 0, b'{', ..])
 }
 
-/// Whether the name says so, where the first lines are broken or have no pairs: the reader tells best what is wrong with them.
+/// Whether the name says so, for files whose first lines are broken or have no pairs: the svmlight reader can best say what is wrong.
 fn is_named_svmlight(source: &Source) -> bool {
     let Source::File(path) = source else { return false };
     matches!(inner_extension(path).as_deref(), Some("svm" | "svmlight" | "libsvm"))
 }
 
-/// The extension, `.gz` and `.zst` left aside.
+/// The extension, ignoring `.gz` and `.zst`.
 fn inner_extension(path: &Path) -> Option<String> {
     let extension = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     match extension(path)?.as_str() {
@@ -119,7 +119,7 @@ fn table_of_array(array: Array, name: &str, options: &ReadOptions<'_>) -> Result
     table_of_columns(vec![(array, numbered_names(n_columns))], name, options)
 }
 
-/// The only array with two axes, or the one named; arrays with one axis of the same length are columns beside it.
+/// The only array with two axes, or the named one; arrays with one axis of the same length are additional columns.
 fn table_of_archive<R: Read + std::io::Seek>(
     mut archive: Archive<R>,
     name: &str,
@@ -127,7 +127,7 @@ fn table_of_archive<R: Read + std::io::Seek>(
 ) -> Result<Table> {
     let mut arrays = archive.all_numbers()?;
     if arrays.is_empty() {
-        return Err(not_a_table(name, "it holds no array of numbers".into()));
+        return Err(not_a_table(name, "it contains no array of numbers".into()));
     }
     let is_main = |(array, held): &(String, Array)| match options.array {
         Some(wanted) => array == wanted,
@@ -140,7 +140,7 @@ fn table_of_archive<R: Read + std::io::Seek>(
         let problem = match options.array {
             Some(wanted) => format!("it has no array '{wanted}', but {names}"),
             None => {
-                format!("it holds {} arrays with two axes ({names}); choose one with --array", mains.len())
+                format!("it contains {} arrays with two axes ({names}); choose one with --array", mains.len())
             }
         };
         return Err(not_a_table(name, problem));
@@ -154,7 +154,7 @@ fn table_of_archive<R: Read + std::io::Seek>(
     table_of_columns(parts, name, options)
 }
 
-/// Puts arrays of equally many rows side by side.
+/// Puts arrays with the same number of rows side by side.
 fn table_of_columns(
     parts: Vec<(Array, Vec<String>)>,
     name: &str,
@@ -192,7 +192,7 @@ pub(crate) fn text_of_number(cell: f64) -> String {
     if cell.is_nan() { String::new() } else { cell.to_string() }
 }
 
-/// What names on writing stand for.
+/// The format that a name implies when writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Delimited text: comma, or tab.
@@ -208,10 +208,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the extension, `.gz` and `.zst` left aside; standard output is CSV.
+    /// By the extension, ignoring `.gz` and `.zst`; standard output is CSV.
     pub fn of(output: &Output) -> Option<Format> {
         let Output::File(path) = output else { return Some(Format::Text(b',')) };
-        // Devices and pipes have no ending.
+        // Devices and pipes have no extension.
         if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
             return Some(Format::Text(b','));
         }
@@ -234,7 +234,7 @@ fn unknown(output: &Output, advice: &'static str) -> Error {
 const TABLE_NAMES: &str = "use .csv, .tsv, .parquet or .npy (text also with .gz or .zst)";
 const SPARSE_NAMES: &str = "use .npz or .mtx for a matrix, .csv, .tsv or .parquet for a list of edges";
 
-/// Whether the name stands for a format that holds tables; to be asked before the work begins.
+/// Whether the name implies a format for tables; to be checked before the work begins.
 pub fn check_table_output(output: &Output) -> Result<()> {
     match Format::of(output) {
         Some(Format::Text(_) | Format::Npy) => output.check(),
@@ -243,7 +243,7 @@ pub fn check_table_output(output: &Output) -> Result<()> {
     }
 }
 
-/// Whether the name stands for a format that holds graphs.
+/// Whether the name implies a format for graphs.
 pub fn check_graph_output(output: &Output) -> Result<()> {
     match Format::of(output) {
         Some(Format::Npy) | None => Err(unknown(output, SPARSE_NAMES)),
@@ -252,7 +252,7 @@ pub fn check_graph_output(output: &Output) -> Result<()> {
     }
 }
 
-/// Writes a table; the name says how.
+/// Writes a table in the format that the name implies.
 pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
     match Format::of(output) {
         Some(Format::Text(delimiter)) => output.write(|out| write_text(table, delimiter, out)),
@@ -263,7 +263,7 @@ pub fn write_table(table: &NewTable, output: &Output) -> Result<()> {
                 return Err(Error::CannotHold {
                     name: output.to_string(),
                     problem: format!(
-                        "NPY holds numbers, but '{}' is text; write .csv or .parquet",
+                        "NPY stores numbers, but '{}' is text; write .csv or .parquet",
                         column.name
                     ),
                 });

@@ -1,13 +1,13 @@
-//! Tables, arrays and sparse matrices from and to files. No algorithm lives here.
+//! Reads and writes tables, arrays and sparse matrices. No algorithm lives here.
 //!
 //! Readers take untrusted bytes: they allocate no more than the file can fill, never panic, and name the line or row
 //! and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
 //!
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
-//!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes tell which;
+//!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes determine the format;
 //! - [`read_on_disk`]: NPY and Parquet, the numbers left on disk;
 //! - [`write_table`]: CSV, TSV, Parquet, NPY; [`write_graph`]: `.npz`, MatrixMarket, or a list of edges as a table;
-//! - [`Source`]: any file as bytes, decompressed; [`Output`]: any file written whole or not at all.
+//! - [`Source`]: any file as bytes, decompressed; [`Output`]: any file written completely or not at all.
 //!
 //! Parquet is the feature `parquet`, which is on by default.
 

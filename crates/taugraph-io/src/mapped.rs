@@ -1,8 +1,8 @@
-//! Tables that stay on disk: files mapped into memory, whose pages the system takes back when it needs the room.
+//! Tables that stay on disk: memory-mapped files, whose pages the system reclaims when it needs memory.
 //!
-//! This is the only file of the project with `unsafe`: a mapped file is memory that other programs can reach. What the
-//! user's own file holds must not change while it is read, and a file that is cut short meanwhile ends the program with a bus
-//! error. Scratch files have no name, so that nobody else can reach them, and are gone when the program ends, however it ends.
+//! This is the only file of the project with `unsafe`: a mapped file is memory that other programs can change. The
+//! user's own file must not change while it is read, and a file that is truncated meanwhile ends the program with a bus
+//! error. Scratch files have no name, so nobody else can reach them, and they disappear when the program ends, however it ends.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// Zeros written at once.
 const BLOCK: usize = 1 << 15;
 
-/// Numbers of a file of the user's, where they are.
+/// Numbers of the user's own file, mapped in place.
 #[derive(Debug)]
 pub struct MappedValues {
     map: Mmap,
@@ -25,7 +25,7 @@ pub struct MappedValues {
 }
 
 impl MappedValues {
-    /// Numbers in double precision from byte `begin` on; `None` where they are not aligned as the machine needs them.
+    /// Numbers in double precision from byte `begin` on; `None` if they are not properly aligned.
     ///
     /// # Panics
     /// If the file is shorter than that.
@@ -50,14 +50,14 @@ pub struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// Makes sure that files can be made there.
+    /// Checks that files can be created there.
     pub fn new(folder: &Path) -> Result<Self> {
         let scratch = Self { folder: folder.to_path_buf() };
         scratch.file()?;
         Ok(scratch)
     }
 
-    /// A table of zeros. Its blocks are on disk by then: what is written to it later cannot find the disk full.
+    /// A table of zeros. Its blocks are already on disk, so later writes cannot fail because the disk is full.
     pub fn table(&self, n_values: usize) -> Result<ScratchTable> {
         let mut writer = self.writer()?;
         let zeros = vec![0.0; BLOCK.min(n_values)];
@@ -67,7 +67,7 @@ impl ScratchFolder {
         writer.finish()
     }
 
-    /// A table that is written from its beginning to its end.
+    /// A table that is written sequentially.
     pub(crate) fn writer(&self) -> Result<ScratchWriter<'_>> {
         let out = BufWriter::with_capacity(8 * BLOCK, self.file()?);
         Ok(ScratchWriter { scratch: self, out, n_values: 0 })
@@ -83,7 +83,7 @@ impl ScratchFolder {
     }
 }
 
-/// A table on its way to disk.
+/// A table that is being written to disk.
 pub(crate) struct ScratchWriter<'a> {
     scratch: &'a ScratchFolder,
     out: BufWriter<File>,
@@ -106,7 +106,7 @@ impl ScratchWriter<'_> {
     }
 }
 
-/// A table in a scratch file; it is gone when it is dropped.
+/// A table in a scratch file, deleted when it is dropped.
 #[derive(Debug)]
 pub struct ScratchTable {
     map: MmapMut,
@@ -114,7 +114,7 @@ pub struct ScratchTable {
 }
 
 impl ScratchTable {
-    /// Forgets all but the first values.
+    /// Keeps only the first values.
     pub(crate) fn truncate(&mut self, n_values: usize) {
         self.n_values = self.n_values.min(n_values);
     }
@@ -134,14 +134,14 @@ impl AsMut<[f64]> for ScratchTable {
 
 #[allow(unsafe_code)]
 fn map_for_reading(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: we never write to the file. That nobody else changes or shortens it while we read is what the documentation
-    // asks of the user; any bytes are valid numbers.
+    // SAFETY: we never write to the file. The documentation requires that nobody else changes or truncates it while we
+    // read; any bytes are valid numbers.
     unsafe { Mmap::map(file) }
 }
 
 #[allow(unsafe_code)]
 fn map_scratch(file: &File) -> std::io::Result<MmapMut> {
-    // SAFETY: the file has no name and its only handle is ours, so that nobody else changes or shortens it; its blocks have
+    // SAFETY: the file has no name and its only handle is ours, so nobody else can change or truncate it; its blocks have
     // been written, and it is mapped once.
     unsafe { MmapMut::map_mut(file) }
 }

@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 
 use crate::error::{Error, Result};
 
-/// How every such file begins.
+/// The first bytes of every such file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// A longer header is not one that numpy writes.
+/// numpy writes no longer header.
 const LONGEST_HEADER: usize = 1 << 20;
-/// Values read at once; a file that claims more than it holds is noticed before more memory is taken.
+/// Values read at once; a file that claims more than it contains is detected before more memory is allocated.
 const BLOCK: usize = 1 << 16;
 
 /// Numbers with a shape, in C order.
@@ -27,7 +27,7 @@ enum Kind {
     Signed,
     Unsigned,
     Bool,
-    /// Text of fixed length in bytes, one number a character.
+    /// Text of fixed length in bytes, one number per character.
     Bytes,
     /// The same in UTF-32.
     Unicode,
@@ -52,10 +52,10 @@ pub fn read_npy(source: impl Read, name: &str) -> Result<Array> {
 }
 
 fn not_numbers(name: &str) -> Error {
-    malformed(name, "it holds text or objects; save numbers (float64)".into())
+    malformed(name, "it contains text or objects; save numbers (float64)".into())
 }
 
-/// Reads one array; `None` if it holds anything but numbers.
+/// Reads one array; `None` if it contains anything but numbers.
 pub(crate) fn read_numbers(source: impl Read, name: &str) -> Result<Option<Array>> {
     Ok(read(source, name)?.filter(|(_, kind)| !kind.is_text()).map(|(array, _)| array))
 }
@@ -63,7 +63,7 @@ pub(crate) fn read_numbers(source: impl Read, name: &str) -> Result<Option<Array
 /// The text of a zero-dimensional array of text, as scipy writes its formats.
 pub(crate) fn read_text(source: impl Read, name: &str) -> Result<String> {
     let Some((array, _)) = read(source, name)?.filter(|(_, kind)| kind.is_text()) else {
-        return Err(malformed(name, "it does not hold the text that is expected".into()));
+        return Err(malformed(name, "it does not contain the expected text".into()));
     };
     let characters = array.values.iter().map(|&code| char::from_u32(code as u32).unwrap_or('?'));
     Ok(characters.filter(|&character| character != '\0').collect())
@@ -107,7 +107,7 @@ impl Description {
     /// `None` for a type that is neither number nor text.
     fn read(source: &mut impl Read, name: &str) -> Result<Option<Self>> {
         let (header, begin) = read_header(source, name)?;
-        let unclear = || malformed(name, "its header is not the one of an array".into());
+        let unclear = || malformed(name, "its header is not that of an array".into());
         let Some(kind) = parse_type(entry(&header, "descr").ok_or_else(unclear)?) else { return Ok(None) };
         let is_fortran = entry(&header, "fortran_order").ok_or_else(unclear)?.starts_with("True");
         let mut shape = parse_shape(entry(&header, "shape").ok_or_else(unclear)?).ok_or_else(unclear)?;
@@ -121,7 +121,7 @@ impl Description {
         Ok(Some(Self { kind, is_fortran, shape, n_values, begin }))
     }
 
-    /// Whether the values are stored as the machine computes with them.
+    /// Whether the values are stored in the machine's own representation.
     pub fn is_native_double(&self) -> bool {
         let is_native = self.kind.is_big == cfg!(target_endian = "big");
         self.kind.kind == Kind::Float && self.kind.bytes == 8 && is_native
@@ -129,7 +129,10 @@ impl Description {
 
     /// The error for a file that is shorter than its header says.
     pub fn ends_early(&self, name: &str) -> Error {
-        malformed(name, format!("its header says {} values, but it ends before that many", self.n_values))
+        malformed(
+            name,
+            format!("its header announces {} values, but it ends before that many", self.n_values),
+        )
     }
 
     /// Reads all values, in blocks that are multiples of `unit`; they are in the order of the file.
@@ -163,7 +166,7 @@ impl Description {
     }
 }
 
-/// The header and its length in bytes, with what stands before it.
+/// The header and its length in bytes, including what precedes it.
 fn read_header(source: &mut impl Read, name: &str) -> Result<(String, u64)> {
     let cut = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => malformed(name, "it ends within its header".into()),

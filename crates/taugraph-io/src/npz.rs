@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::npy::{Array, read_npy, read_numbers, read_text, write_header};
 use crate::sparse::{SparseMatrix, check_shape};
 
-/// More arrays than anybody keeps in one archive.
+/// More arrays than any sensible archive has.
 const MAX_ARRAYS: usize = 10_000;
 
 fn malformed(name: &str, problem: impl Into<String>) -> Error {
@@ -34,7 +34,7 @@ impl<R: Read + Seek> Archive<R> {
     pub fn open(source: R, name: &str) -> Result<Self> {
         let zip = ZipArchive::new(source).map_err(|error| of_zip(name, error))?;
         if zip.len() > MAX_ARRAYS {
-            return Err(malformed(name, format!("it holds {} files", zip.len())));
+            return Err(malformed(name, format!("it contains {} files", zip.len())));
         }
         Ok(Self { zip, name: name.to_string() })
     }
@@ -44,7 +44,7 @@ impl<R: Read + Seek> Archive<R> {
         self.zip.file_names().filter_map(|file| file.strip_suffix(".npy")).map(str::to_string).collect()
     }
 
-    /// Whether it is a sparse matrix of scipy's.
+    /// Whether it is a scipy sparse matrix.
     pub fn is_sparse(&self) -> bool {
         let arrays = self.arrays();
         ["format", "shape", "data"].iter().all(|&needed| arrays.iter().any(|array| array == needed))
@@ -54,7 +54,7 @@ impl<R: Read + Seek> Archive<R> {
         self.member(array, |file, name| read_npy(file, name))
     }
 
-    /// `None` if the array holds no numbers.
+    /// `None` if the array does not contain numbers.
     pub fn numbers(&mut self, array: &str) -> Result<Option<Array>> {
         self.member(array, |file, name| read_numbers(file, name))
     }
@@ -100,7 +100,7 @@ impl<R: Read + Seek> Archive<R> {
             if found.len() != values.len() {
                 return Err(malformed(&name, format!("{array} and data differ in length")));
             }
-            let bad = || malformed(&name, format!("{array} holds a number that is not an index"));
+            let bad = || malformed(&name, format!("{array} contains a number that is not an index"));
             found.iter().map(|&id| to_id(id).ok_or_else(bad)).collect()
         };
         let (rows, columns) = match format.as_str() {
@@ -145,7 +145,7 @@ fn spread(offsets: &[f64], n_rows: usize, n_entries: usize) -> Option<Vec<u32>> 
     }
     let mut rows = Vec::with_capacity(n_entries);
     for (row, pair) in offsets.windows(2).enumerate() {
-        // Not a number fails the comparison, too.
+        // NaN fails the comparison, too.
         if !(pair[1] >= pair[0] && pair[1] <= n_entries as f64) {
             return None;
         }
@@ -164,7 +164,7 @@ fn plain(error: ZipError) -> std::io::Error {
 /// Writes what `scipy.sparse.load_npz` reads as a CSR matrix.
 pub(crate) fn write_sparse_npz(matrix: &SparseMatrix, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
     let mut zip = zip::ZipWriter::new_stream(out);
-    // 64-bit sizes, for arrays beyond 4 GB; no clock, so that the same graph gives the same file.
+    // 64-bit sizes, for arrays beyond 4 GB; no time stamp, so that the same graph gives the same file.
     let options = SimpleFileOptions::default().large_file(true).compression_level(Some(1));
     let mut member = |name: &str, kind: &str, shape: &[usize], bytes: &mut dyn Iterator<Item = Vec<u8>>| {
         zip.start_file(format!("{name}.npy"), options).map_err(plain)?;

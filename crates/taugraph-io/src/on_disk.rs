@@ -1,4 +1,4 @@
-//! Tables whose numbers stay on disk: NPY in double precision is used where it lies, everything else goes block by block
+//! Tables whose numbers stay on disk: NPY in double precision is mapped in place, everything else is written block by block
 //! to a scratch folder. The whole table is never in memory.
 
 use std::io::{BufRead, Seek};
@@ -11,7 +11,7 @@ use crate::parquet_table::{parquet_extent, read_parquet_into};
 use crate::source::{Source, open_file};
 use crate::table::{Cells, ReadOptions, Table, numbered_names};
 
-/// Values turned from columns into rows at once.
+/// Values transposed from columns to rows at once.
 const BLOCK: usize = 1 << 20;
 
 /// A table whose numbers are on disk.
@@ -19,7 +19,7 @@ const BLOCK: usize = 1 << 20;
 pub struct DiskTable {
     /// Everything but the numbers.
     pub table: Table,
-    /// The numbers that belong into [`Table::values`].
+    /// The numbers that belong in [`Table::values`].
     pub values: DiskValues,
 }
 
@@ -41,8 +41,8 @@ impl AsRef<[f64]> for DiskValues {
     }
 }
 
-/// Rows, and columns of numbers, of an NPY or Parquet file, without reading more than its description; `None` for everything
-/// that would have to be read for it.
+/// Number of rows, and of columns of numbers, of an NPY or Parquet file, reading only its metadata; `None` for formats
+/// that would have to be read entirely.
 pub fn extent(source: &Source, options: &ReadOptions<'_>) -> Result<Option<(usize, usize)>> {
     let Source::File(path) = source else { return Ok(None) };
     let name = source.to_string();
@@ -79,7 +79,7 @@ pub fn read_on_disk(
     }
     let file = match source {
         Source::File(path) if !source.is_compressed()? => open_file(path, &name)?,
-        // Its end comes first: it is unpacked to disk before it is read.
+        // Parquet is read from its end: it is decompressed to disk before it is read.
         _ => {
             let mut file = scratch.file()?;
             let copied = std::io::copy(&mut bytes, &mut file).and_then(|_| file.rewind());
@@ -138,7 +138,7 @@ fn read_npy(
     Ok(DiskTable { table, values })
 }
 
-/// The array where it lies: in a plain file, as the machine computes with it.
+/// The array mapped in place, if it is in a plain file and in the machine's own representation.
 fn map_array(array: &Description, source: &Source) -> Result<Option<MappedValues>> {
     let name = source.to_string();
     let Source::File(path) = source else { return Ok(None) };
@@ -158,7 +158,7 @@ fn map_array(array: &Description, source: &Source) -> Result<Option<MappedValues
     MappedValues::open(&file, array.begin, array.n_values).map_err(|error| source.unreadable(error))
 }
 
-/// Gives a table that stands column by column out row by row.
+/// Converts a column-major table to rows.
 fn turn(columns: &[f64], n_rows: usize, n_columns: usize, rows: &mut Rows<'_>) -> Result<()> {
     let at_once = (BLOCK / n_columns).max(1);
     let mut block = vec![0.0; at_once.min(n_rows) * n_columns];
@@ -173,7 +173,7 @@ fn turn(columns: &[f64], n_rows: usize, n_columns: usize, rows: &mut Rows<'_>) -
     Ok(())
 }
 
-/// Takes whole rows and keeps of them what the roles of the columns say.
+/// Takes whole rows and keeps the columns that their roles require.
 struct Rows<'a> {
     table: &'a mut Table,
     out: ScratchWriter<'a>,

@@ -1,4 +1,4 @@
-//! Files written whole or not at all.
+//! Files written completely or not at all.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -10,14 +10,14 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Temporary files of writers at work.
+/// Temporary files of active writers.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes the temporary files of writers at work. For a process that is about to end.
+/// Removes the temporary files of active writers, for a process that is about to end.
 pub fn remove_unfinished() {
     let unfinished = UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     for path in unfinished.iter() {
-        // There is nobody left to tell.
+        // There is nobody left to report an error to.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -37,7 +37,7 @@ impl Output {
         if path.as_os_str() == "-" { Output::Stdout } else { Output::File(path.to_path_buf()) }
     }
 
-    /// Whether it can be written at all, before hours of work go into what belongs there.
+    /// Checks that it can be written, before hours of work.
     pub fn check(&self) -> Result<()> {
         let Output::File(path) = self else { return Ok(()) };
         let refused = |source| Error::Write { path: path.clone(), source };
@@ -82,13 +82,13 @@ fn write_file(path: &Path, write: impl FnOnce(&File) -> std::io::Result<()>) -> 
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         return write(&OpenOptions::new().write(true).open(path)?);
     }
-    // A link stays a link: what it points to is replaced, or made.
+    // A link stays a link: its target is replaced or created.
     let linked = path.read_link().map(|target| path.parent().unwrap_or(Path::new("")).join(target));
     let target = path.canonicalize().or(linked).unwrap_or_else(|_| path.to_path_buf());
     let temporary = temporary_beside(&target)?;
     let guard = Registered::new(temporary.path());
     write(temporary.as_file())?;
-    // Who may read a file does not change by writing it anew.
+    // Rewriting a file keeps its permissions.
     if let Ok(before) = target.metadata() {
         temporary.as_file().set_permissions(before.permissions())?;
     }
@@ -104,7 +104,7 @@ fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: what the user's mask leaves of it.
+        // Default permissions, subject to the user's umask.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)

@@ -38,14 +38,14 @@ pub fn read_parquet(
     table.finish()
 }
 
-/// The same of a source, whose `bytes` have been looked at.
+/// The same for a source whose first `bytes` have been examined.
 pub(crate) fn read_parquet_source(
     source: &Source,
     bytes: Box<dyn BufRead + Send>,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
     let name = source.to_string();
-    // A file is read where it lies; anything else has to be in memory, because its end comes first.
+    // A file is read in place; anything else has to be in memory, because Parquet is read from its end.
     match source {
         Source::File(path) if !source.is_compressed()? => {
             read_parquet(open_file(path, &name)?, &name, options)
@@ -54,7 +54,7 @@ pub(crate) fn read_parquet_source(
     }
 }
 
-/// Reads a flat table into the room that is made for its numbers. They are still to be arranged.
+/// Reads a flat table into space allocated for its numbers. Columns that turn out to be text are still to be removed.
 pub(crate) fn read_parquet_into<V: AsMut<[f64]>>(
     source: impl ChunkReader + 'static,
     name: &str,
@@ -80,7 +80,7 @@ pub(crate) fn parquet_extent(
     })
 }
 
-/// The parquet crate panics on some broken files; they are errors all the same.
+/// The parquet crate panics on some broken files; these panics become errors.
 fn whole_or_damaged<T>(name: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(malformed(name, "it is damaged")))
 }
@@ -108,7 +108,7 @@ fn open<R: ChunkReader + 'static>(
     let roles = (options.roles)(&names)?;
     let mut table = Table::empty(name, names, &roles, None);
     let n_rows = metadata.file_metadata().num_rows();
-    // A row takes at least a bit of every column, compressed a thousandfold at best.
+    // A row takes at least one bit per column, compressed a thousandfold at best.
     if n_rows < 0 || n_rows as u64 / 8192 > length {
         return Err(malformed(name, format!("it claims {n_rows} rows")));
     }
@@ -133,7 +133,7 @@ fn read<R: ChunkReader + 'static>(
         let group = reader.get_row_group(group).map_err(failed)?;
         let in_group = usize::try_from(group.metadata().num_rows()).unwrap_or(usize::MAX);
         if in_group > n_rows - first {
-            return Err(malformed(&name, "its row groups hold more rows than it says"));
+            return Err(malformed(&name, "its row groups contain more rows than it announces"));
         }
         for (column, field) in fields.iter().enumerate() {
             if table.columns[column].cells == Cells::Skipped {
@@ -156,7 +156,7 @@ fn read<R: ChunkReader + 'static>(
         first += in_group;
     }
     if first != n_rows {
-        return Err(malformed(&name, "its row groups hold fewer rows than it says"));
+        return Err(malformed(&name, "its row groups contain fewer rows than it announces"));
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn read<R: ChunkReader + 'static>(
 /// A field of the schema as a column of a table.
 struct Field {
     name: String,
-    /// Which leaf of the schema holds it; `None` if it is nested.
+    /// The leaf of the schema that contains it; `None` if it is nested.
     leaf: Option<usize>,
     /// Whether cells may be missing; their levels tell which.
     may_miss: bool,
@@ -176,11 +176,11 @@ struct Field {
 enum Meaning {
     Plain,
     Unsigned,
-    /// Whole numbers with so many decimals.
+    /// Whole numbers with this many decimals.
     Decimal(i32),
     /// Half precision in two bytes.
     Half,
-    /// Dates, times of day, points in time.
+    /// Dates, times of day, timestamps.
     Time,
 }
 

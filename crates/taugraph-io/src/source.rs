@@ -28,7 +28,7 @@ impl Source {
         if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_path_buf()) }
     }
 
-    /// Opens it and undoes gzip and zstd, whatever the name says.
+    /// Opens it and decompresses gzip and zstd, whatever its name.
     pub fn open(&self) -> Result<Box<dyn BufRead + Send>> {
         let raw: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(std::io::stdin()),
@@ -47,7 +47,7 @@ impl Source {
         Ok(Box::new(buffered))
     }
 
-    /// How many bytes [`Source::open`] gives, where that is known before they are read: of a file that is not compressed.
+    /// How many bytes [`Source::open`] yields, if known in advance: for a file that is not compressed.
     pub fn size(&self) -> Result<Option<u64>> {
         let Source::File(path) = self else { return Ok(None) };
         match path.metadata() {
@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    /// Whether a file begins like a compressed one; standard input cannot be asked twice.
+    /// Whether a file begins like a compressed one; standard input cannot be read twice.
     pub(crate) fn is_compressed(&self) -> Result<bool> {
         let Source::File(path) = self else { return Ok(false) };
         let mut start = Vec::new();
@@ -65,7 +65,7 @@ impl Source {
         Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
     }
 
-    /// Everything that is still to come of the bytes that it gave.
+    /// The rest of the bytes of an opened source.
     pub(crate) fn rest_of(&self, mut bytes: Box<dyn BufRead + Send>) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         bytes.read_to_end(&mut all).map_err(|error| self.unreadable(error))?;
@@ -102,7 +102,7 @@ pub(crate) fn unreadable(name: &str, source: std::io::Error) -> Error {
     let name = name.to_string();
     match source.kind() {
         ErrorKind::UnexpectedEof => {
-            let problem = "it ends too early; was it cut off while it was copied?".to_string();
+            let problem = "it ends too early; was it truncated while it was copied?".to_string();
             Error::Malformed { name, format: "compressed", problem }
         }
         ErrorKind::InvalidInput | ErrorKind::InvalidData => {

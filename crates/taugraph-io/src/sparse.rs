@@ -1,4 +1,4 @@
-//! Sparse matrices in compressed rows, as files hold them: any shape, any values.
+//! Sparse matrices in compressed rows, as stored in files: any shape, any values.
 
 use crate::error::{Error, Result};
 
@@ -9,7 +9,7 @@ pub struct SparseMatrix {
     pub n_rows: usize,
     /// Columns.
     pub n_columns: usize,
-    /// Where each row begins, the end included.
+    /// Where each row begins, followed by the end of the last.
     pub offsets: Vec<u64>,
     /// Column of each entry.
     pub columns: Vec<u32>,
@@ -27,7 +27,7 @@ pub struct LabeledMatrix {
 }
 
 impl SparseMatrix {
-    /// From entries in any order; those at the same place are added, as scipy does.
+    /// From entries in any order; those at the same position are summed, as in scipy.
     ///
     /// `format` and `name` are for messages.
     pub(crate) fn from_entries(
@@ -76,8 +76,8 @@ impl SparseMatrix {
     }
 }
 
-/// A matrix of far more rows than entries is a mistake or an attack on the memory. Columns cost nothing, however many: hashed
-/// features have millions.
+/// A matrix with far more rows than entries is a mistake or an attempt to exhaust memory. Columns cost nothing, however many:
+/// hashed features have millions.
 pub(crate) fn check_shape(
     shape: (usize, usize),
     n_entries: usize,
@@ -87,7 +87,7 @@ pub(crate) fn check_shape(
     let (most, longest) = (u32::MAX as usize - 1, shape.0.max(shape.1));
     if longest > most || shape.0 > 1_000_000 + 16 * n_entries {
         let problem =
-            format!("it claims {} × {} cells, but holds only {n_entries} entries", shape.0, shape.1);
+            format!("it claims {} × {} cells, but contains only {n_entries} entries", shape.0, shape.1);
         return Err(Error::Malformed { name: name.to_string(), format, problem });
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::sparse::{LabeledMatrix, SparseMatrix};
 /// The largest column that a file may name.
 const MAX: u64 = u32::MAX as u64 - 2;
 
-/// Lines looked at to tell the format.
+/// Lines examined to detect the format.
 const LINES: usize = 16;
 
 fn malformed(name: &str, line: u64, problem: impl std::fmt::Display) -> Error {
@@ -17,11 +17,11 @@ fn malformed(name: &str, line: u64, problem: impl std::fmt::Display) -> Error {
     Error::Malformed { name: name.to_string(), format: "svmlight", problem }
 }
 
-/// Whether a text begins like this format: the first lines are numbers as labels with pairs behind them, and there is a
-/// pair. Labels that are not numbers are read, but prove nothing: dates and times look like that, too.
+/// Whether a text begins like this format: the first lines are numeric labels followed by pairs, and there is at least one
+/// pair. Text labels are read, but prove nothing: dates and times look like that, too.
 pub(crate) fn is_svmlight(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    // The last line may be cut off where the bytes end.
+    // The last line may be truncated where the bytes end.
     let whole = start.iter().rposition(|&byte| byte == b'\n').map_or(start, |end| &start[..end]);
     let lines = whole.split(|&byte| byte == b'\n').map(without_comment);
     let mut has_pair = false;
@@ -43,8 +43,8 @@ pub(crate) fn is_svmlight(start: &[u8]) -> bool {
     has_pair
 }
 
-/// Reads labeled sparse rows. Columns count from 1, or from 0 if the file has a column 0; within a row they ascend, each
-/// occurs once. `qid:` is left out. `name` is for messages.
+/// Reads labeled sparse rows. Columns count from 1, or from 0 if the file has a column 0; within a row they ascend without
+/// repetition. `qid:` is ignored. `name` is for messages.
 pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatrix> {
     let mut labels = Vec::new();
     let (mut offsets, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatr
     Ok(LabeledMatrix { labels, matrix: SparseMatrix { n_rows, n_columns, offsets, columns, values } })
 }
 
-/// Appends the pairs of a line; gives its label, or what is wrong.
+/// Appends the pairs of a line; returns its label, or what is wrong.
 fn read_line(
     line: &[u8],
     columns: &mut Vec<u32>,
@@ -98,17 +98,14 @@ fn read_line(
             return Err(format!("'{}' is not a pair column:value", shortened(word)));
         };
         if column > MAX {
-            let advice = "hash the columns to fewer ones";
+            let advice = "hash the columns to fewer";
             return Err(format!("column {column} is beyond the last one possible, {MAX}; {advice}"));
         }
         if !value.is_finite() {
-            return Err(format!(
-                "the value of column {column} is not finite; replace it or leave the pair out"
-            ));
+            return Err(format!("the value of column {column} is not finite; replace it or omit the pair"));
         }
         if before.is_some_and(|before| column <= before) {
-            let problem =
-                if before == Some(column) { "stands there twice" } else { "comes after a higher one" };
+            let problem = if before == Some(column) { "occurs twice" } else { "comes after a higher one" };
             return Err(format!("column {column} {problem}; columns must ascend within a row"));
         }
         before = Some(column);
@@ -118,7 +115,7 @@ fn read_line(
     Ok(canonical(label))
 }
 
-/// The label as text; numbers in one spelling, so that +1, 1.0 and 1 are one class.
+/// The label as text; numbers are normalized, so that +1, 1.0 and 1 are one class.
 fn canonical(label: &[u8]) -> String {
     match number(label) {
         // Adding 0 turns −0 into +0.
@@ -136,7 +133,7 @@ fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// A number; what it is called may be `nan` or `inf`.
+/// A number, including `nan` and `inf`.
 fn number(word: &[u8]) -> Option<f64> {
     fast_float2::parse(word).ok()
 }
@@ -194,7 +191,7 @@ mod tests {
             ("1 1:1 qid:2\n", "line 1: 'qid:2' is not a pair"),
             ("1:1 2:1\n", "line 1: it begins with '1:1'; a label is needed"),
             ("#\n\n1 3:1 2:1\n", "line 3: column 2 comes after a higher one; columns must ascend"),
-            ("1 3:1 3:1\n", "line 1: column 3 stands there twice"),
+            ("1 3:1 3:1\n", "line 1: column 3 occurs twice"),
             ("1 1:nan\n", "line 1: the value of column 1 is not finite"),
             ("1 1:1e999\n", "line 1: the value of column 1 is not finite"),
             ("1 4294967295:1\n", "line 1: column 4294967295 is beyond the last one"),

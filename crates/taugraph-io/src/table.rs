@@ -2,13 +2,13 @@
 
 use crate::error::{Error, Place, Result};
 
-/// Most columns that a table may have.
+/// Maximum number of columns of a table.
 pub(crate) const MAX_COLUMNS: usize = 1_000_000;
 
 /// What a column is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Numbers, NaN where missing.
+    /// Numbers; missing cells are NaN.
     Number,
     /// Text, whatever is in it.
     Text,
@@ -19,7 +19,7 @@ pub enum Role {
 /// Whether the first line of a text table names the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// It does if it has text above a number, or no number at all.
+    /// Detected: it does if it has text above a number, or no number at all.
     #[default]
     Automatic,
     /// It does.
@@ -33,7 +33,7 @@ pub enum Header {
 pub struct ReadOptions<'a> {
     /// What each column is read for, given all their names.
     pub roles: &'a dyn Fn(&[String]) -> Result<Vec<Role>>,
-    /// Delimiter of a text table; `None` finds it.
+    /// Delimiter of a text table; `None` detects it.
     pub delimiter: Option<u8>,
     /// Header of a text table.
     pub header: Header,
@@ -52,7 +52,7 @@ impl ReadOptions<'static> {
 /// A column as it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name; `column_1`, `column_2`, … where the file has none.
+    /// Its name; `column_1`, `column_2`, … if the file has none.
     pub name: String,
     /// What is in it.
     pub cells: Cells,
@@ -61,11 +61,11 @@ pub struct Column {
 /// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Numbers: this place in every row of [`Table::values`].
+    /// Numbers, at this position in every row of [`Table::values`].
     Numbers(usize),
     /// Text.
     Texts(Vec<String>),
-    /// It was to be numbers, but is not: the first cell that is not one, shortened. Its other cells were not kept.
+    /// Numbers were expected, but it contains text: the first cell that is not a number, shortened. The other cells are discarded.
     NotNumbers(Place, String),
     /// Not read.
     Skipped,
@@ -84,7 +84,7 @@ pub struct Table {
     pub values: Vec<f64>,
     /// How many columns of numbers there are: the length of a row of [`Table::values`].
     pub n_numbers: usize,
-    /// Lines before the first row, for messages about rows; `None` if rows are not lines one by one.
+    /// Lines before the first row, for messages about rows; `None` if rows do not correspond to lines.
     pub header_lines: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ impl Table {
         self.columns.iter().filter(is_number).map(|column| column.name.as_str()).collect()
     }
 
-    /// The error for the first column that was to be numbers and is not.
+    /// The error for the first column that should be numbers but is not.
     pub fn refuse_text(&self, hint: &'static str) -> Result<()> {
         for column in &self.columns {
             if let Cells::NotNumbers(place, cell) = &column.cells {
@@ -142,7 +142,7 @@ impl Table {
         Self { name: name.to_string(), columns, n_rows: 0, values: Vec::new(), n_numbers, header_lines }
     }
 
-    /// Columns that turned out to be text leave the rows of numbers; infinite cells are refused.
+    /// Removes columns that turned out to be text from the rows of numbers; refuses infinite cells.
     pub(crate) fn finish(mut self) -> Result<Self> {
         let mut values = std::mem::take(&mut self.values);
         let n_values = self.arrange(&mut values)?;
@@ -151,7 +151,7 @@ impl Table {
         Ok(self)
     }
 
-    /// The same for values that are anywhere; gives how many of them are left, at the beginning.
+    /// The same for values stored anywhere; returns how many remain, moved to the beginning.
     pub(crate) fn arrange(&mut self, values: &mut [f64]) -> Result<usize> {
         self.refuse_infinite(values)?;
         let mut kept = Vec::new();
@@ -163,7 +163,7 @@ impl Table {
         }
         let before = std::mem::replace(&mut self.n_numbers, kept.len());
         if kept.len() < before {
-            // What is kept moves towards the beginning: nothing is overwritten before it was moved.
+            // Values only move towards the beginning, so nothing is overwritten before it has been moved.
             for row in 0..self.n_rows {
                 for (new, &old) in kept.iter().enumerate() {
                     values[row * kept.len() + new] = values[row * before + old];
@@ -198,7 +198,7 @@ pub(crate) fn numbered_names(n_columns: usize) -> Vec<String> {
     (1..=n_columns).map(|number| format!("column_{number}")).collect()
 }
 
-/// Refuses two columns of one name.
+/// Refuses two columns with the same name.
 pub(crate) fn check_names(file: &str, names: &[String]) -> Result<()> {
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! In place of the tables from and to Parquet files where the feature `parquet` is off: every function says so.
+//! Replaces reading and writing Parquet files if the feature `parquet` is off: every function returns an error.
 
 use std::fs::File;
 use std::io::BufRead;
@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::source::Source;
 use crate::table::{NewTable, ReadOptions, Table};
 
-const MISSING: &str = "Parquet is left out: this was built without the feature 'parquet'";
+const MISSING: &str = "Parquet is not supported: this was built without the feature 'parquet'";
 
 fn unreadable<T>(name: &str) -> Result<T> {
     Err(Error::Malformed { name: name.to_string(), format: "table", problem: MISSING.to_string() })

@@ -1,4 +1,4 @@
-//! What is written is read back, whatever the format; what is broken is refused with its place.
+//! Every format round-trips; broken files are refused with the place of the error.
 
 use std::path::{Path, PathBuf};
 
@@ -140,7 +140,7 @@ fn tables_come_back() {
     let refused = write_table(&mixed(), &Output::new(&folder.file("t.npy"))).unwrap_err();
     assert!(refused.to_string().contains("'name' is text"), "{refused}");
     assert!(write_table(&mixed(), &Output::new(&folder.file("t.xlsx"))).is_err());
-    // Nothing half-written is left.
+    // No partial file is left.
     let parts = std::fs::read_dir(folder.0.path())
         .unwrap()
         .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"));
@@ -165,7 +165,7 @@ fn graphs_come_back() {
     }
 }
 
-/// A file cut anywhere is an error or, for text cut at a line, a shorter table; never a panic.
+/// A file truncated anywhere is an error or, for text truncated at a line end, a shorter table; never a panic.
 #[test]
 fn truncated_files_are_refused() {
     let folder = Folder::new();
@@ -203,7 +203,7 @@ fn missing_files_and_folders_are_named() {
     assert!(matches!(Output::new(folder.0.path()).check(), Err(Error::Write { .. })));
 }
 
-/// A writer that fails leaves what was there before.
+/// A writer that fails leaves the previous file.
 #[test]
 fn a_failed_write_changes_nothing() {
     let folder = Folder::new();
@@ -270,7 +270,7 @@ proptest! {
     }
 }
 
-/// Found by its lines or by its ending, compressed or not; tables of text with colons stay tables.
+/// Detected by its lines or its extension, compressed or not; text tables with colons stay tables.
 #[test]
 fn svmlight_is_found_by_lines_and_ending() {
     let folder = Folder::new();
@@ -288,7 +288,7 @@ fn svmlight_is_found_by_lines_and_ending() {
     std::io::Write::write_all(&mut packed, text).unwrap();
     assert_eq!(labeled("b", &packed.finish().unwrap()), plain);
     assert_eq!(labeled("c.txt", &zstd::encode_all(&text[..], 1).unwrap()), plain);
-    // Labels that are text, and rows without pairs, are known by the ending only.
+    // Text labels, and rows without pairs, are recognized by the extension only.
     assert_eq!(labeled("d.SVM", b"ham 1:1\nspam\n").labels, ["ham", "spam"]);
     assert_eq!(labeled("e.libsvm", b"1\n2\n").matrix.n_columns, 0);
     std::fs::write(folder.file("times.csv"), "day,time\n1,12:30\n2,12:45\n").unwrap();

@@ -81,7 +81,7 @@ pub const LABEL_SETS: [(&str, &str); 7] = [
     ("Arcene", "arcene"),
 ];
 
-/// Other tables: what is chosen on the seven should hold here, too.
+/// Other tables: choices made on the seven should hold up here, too.
 pub const OTHER_SETS: [(&str, &str); 6] = [
     ("Wine", "wine"),
     ("Glass", "glass"),
@@ -91,14 +91,14 @@ pub const OTHER_SETS: [(&str, &str); 6] = [
     ("WDBC", "breast-cancer-diagnostic"),
 ];
 
-/// The sets of a list whose files are not here.
+/// The sets of a list whose files are missing.
 pub fn missing_sets<'a>(ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let store = Store::from_environment();
     let is_here = |id: &&str| find(id).is_ok_and(|info| matches!(store.presence(info), Presence::Here(_)));
     ids.into_iter().filter(|id| !is_here(id)).collect()
 }
 
-/// Shapes, some of them with noise, one of each for a seed.
+/// Shapes, some with noise, one of each per seed.
 pub fn synthetic_sets(seed: u64) -> Result<Vec<LabeledSet>, Error> {
     let spirals = two_spirals(300, SpiralDensity::UniformAngle, seed)?;
     let sets = [

@@ -22,7 +22,8 @@ impl From<data::Error> for Failure {
         use data::Error;
         match error {
             Error::Library(taugraph::error::Error::Canceled) => Failure::Paused(
-                "interrupted; what was measured is kept, the same command goes on from there".into(),
+                "interrupted; finished measurements are saved, and the same command resumes from there"
+                    .into(),
             ),
             Error::Library(error) => error.into(),
             Error::Dataset(error) => error.into(),

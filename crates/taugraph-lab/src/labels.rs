@@ -1,4 +1,4 @@
-//! Labels from one labeled row of each class: every rule on every graph, and what each kind of persistence adds.
+//! Labels from one labeled row per class: every rule on every graph, and what each kind of persistence adds.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use taugraph::{Config, FittedGraph, RobustGraph};
 use crate::data::{Error, LABEL_SETS, LabeledSet, OTHER_SETS, missing_sets, synthetic_sets};
 use crate::statistics::{deviation, mean, paired};
 
-/// Draws of one labeled row of each class; the same for every rule and graph.
+/// Draws of one labeled row per class; the same for every rule and graph.
 const TRIALS: usize = 100;
 /// Seeds of the synthetic sets.
 const SEEDS: u64 = 5;
@@ -45,7 +45,7 @@ fn graphs() -> Vec<Graph> {
     ]
 }
 
-/// The same candidates with every kind of persistence, alone and together; the first is the plain graph.
+/// The same candidates with every kind of persistence, alone and combined; the first is the plain graph.
 fn persistences() -> Vec<Graph> {
     let neighborhood = || Estimator::Neighborhood(Neighborhood::default());
     let overlap = || Estimator::Overlap(Overlap::default());
@@ -77,7 +77,7 @@ fn persistences() -> Vec<Graph> {
 }
 
 fn build(set: &LabeledSet, graph: &Graph) -> Result<FittedGraph, Error> {
-    // The points come prepared.
+    // The points are already prepared.
     let mut config = Config::default();
     config.set("preparation.standardize", "none")?;
     config.graph = graph.params.clone();
@@ -96,7 +96,7 @@ pub fn write(out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "\n## Labels: every rule, every kind of persistence\n")?;
     let missing = missing_sets(LABEL_SETS.iter().chain(&OTHER_SETS).map(|set| set.1));
     if !missing.is_empty() {
-        writeln!(out, "Skipped: these sets are not here: {}.", missing.join(", "))?;
+        writeln!(out, "Skipped: these datasets are missing: {}.", missing.join(", "))?;
         return Ok(());
     }
     write_rules(out)?;
@@ -107,10 +107,10 @@ fn write_rules(out: &mut dyn Write) -> Result<(), Error> {
     writeln!(
         out,
         "The seven sets of Table 2, columns z-scored, missing cells filled with the median. One random \
-         example of each class, {TRIALS} draws, the same for every rule and graph (seed 0); examples do not count, rows \
-         without a label count as wrong. Cells: accuracy / balanced accuracy in percent, means over the draws; ± is the \
-         deviation of the balanced accuracy of harmonic functions over the draws. `local scaling`: all pairs. \
-         `10-NN, linked`: 10 nearest neighbors, locally scaled, components joined weakly.\n"
+         labeled point per class, {TRIALS} draws, the same for every rule and graph (seed 0); labeled points do not count, rows \
+         left without a label count as wrong. Cells: accuracy / balanced accuracy in percent, means over the draws; ± is the \
+         standard deviation of the balanced accuracy of harmonic functions over the draws. `local scaling`: all pairs. \
+         `10-NN, linked`: 10 nearest neighbors, locally scaled, components joined by weak links.\n"
     )?;
     let names = RULES.map(|rule| rule.0).join(" | ");
     writeln!(out, "| set | graph | {names} | ± | largest class |")?;
@@ -150,8 +150,8 @@ fn write_persistences(out: &mut dyn Write) -> Result<(), Error> {
     writeln!(
         out,
         "Harmonic functions on the same 15-NN candidates, weights times a power of the persistence; balanced accuracy in \
-         percent, means over {TRIALS} draws. Synthetic sets: means over the seeds 0 to {}. The last rows compare with \
-         the plain graph in pairs, one for each set: mean difference ± standard error, and wins / ties / losses.\n",
+         percent, means over {TRIALS} draws. Synthetic sets: means over the seeds 0 to {}. The last rows are paired comparisons \
+         with the plain graph, one pair per set: mean difference ± standard error, and wins / ties / losses.\n",
         SEEDS - 1
     )?;
     let graphs = persistences();

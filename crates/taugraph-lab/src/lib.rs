@@ -1,5 +1,5 @@
-//! The laboratory of taugraph: the sets that methods are tried on, and the studies whose figures are in docs/. It
-//! uses the library only through its public interface, so that no table's knowledge leaks into it.
+//! The laboratory of taugraph: the datasets on which methods are evaluated, and the studies whose figures are in docs/. It
+//! uses the library only through its public interface, so that nothing about a table leaks into it.
 
 #[cfg(feature = "studies")]
 pub mod data;

@@ -1,4 +1,4 @@
-//! Trained estimators on sampled pairs against the same on all pairs: what is lost, what is gained.
+//! Trained estimators on sampled pairs compared with the same on all pairs: what is lost, what is gained.
 
 use std::fs;
 use std::io::Write;
@@ -31,11 +31,11 @@ const THRESHOLD: f64 = 0.2;
 /// Seeds of the paper's sets, and of the larger ones.
 const SEEDS: u64 = 5;
 const SEEDS_OF_LARGE: u64 = 2;
-/// For so many of them the models on all pairs are trained once more with another seed: what seeds alone change.
+/// For this many of them the models on all pairs are trained again with another seed, to see what seeds alone change.
 const TRAINED_TWICE: u64 = 2;
 /// Points of the larger sets.
 const LARGE: usize = 1500;
-/// Points of the sets whose epochs are timed, and beyond which all pairs are not.
+/// Points of the sets whose epochs are timed, and the size beyond which training on all pairs is not.
 const TIMED: [usize; 6] = [500, 1000, 2000, 4000, 16_000, 64_000];
 const MAX_WITH_ALL_PAIRS: usize = 4000;
 const TIMED_EPOCHS: usize = 10;
@@ -61,7 +61,7 @@ fn estimators() -> [Estimator; 5] {
     ]
 }
 
-/// What one estimator makes of one set.
+/// The result of one estimator on one set.
 struct Made {
     nmi: f64,
     n_nodes: usize,
@@ -94,7 +94,7 @@ struct Row {
     load: Box<dyn Fn(u64) -> Result<LabeledSet, Error> + Sync>,
 }
 
-/// The sets of the paper's tables and one with much noise.
+/// The sets of the paper's tables, and one with heavy noise.
 fn paper_sets() -> Vec<Row> {
     let complete =
         Set::Table { set: "breast-cancer-wisconsin", standardize: Standardize::ZScore, complete_rows: true };
@@ -125,7 +125,7 @@ fn prepared(made: &LabeledPoints) -> Result<LabeledSet, Error> {
     LabeledSet::new("", points.values(), points.n_columns(), labels, Standardize::ZScore)
 }
 
-/// Sets of which the sample is a small part.
+/// Sets in which the sample is a small part of all pairs.
 fn large_sets() -> Vec<Row> {
     let row = |name: &str, load: fn(u64) -> Result<LabeledSet, Error>| Row {
         name: name.to_string(),
@@ -157,7 +157,7 @@ pub fn write(out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "\n## The paper's sets\n")?;
         write_quality(out, &rows)?;
     } else {
-        writeln!(out, "\nSkipped: these sets are not here: {}.", missing.join(", "))?;
+        writeln!(out, "\nSkipped: these datasets are missing: {}.", missing.join(", "))?;
     }
     writeln!(out, "\n## Larger sets\n\n{LARGE} points each.\n")?;
     write_quality(out, &large_sets())
@@ -166,13 +166,13 @@ pub fn write(out: &mut dyn Write) -> Result<(), Error> {
 fn write_quality(out: &mut dyn Write, rows: &[Row]) -> Result<(), Error> {
     writeln!(
         out,
-        "NMI of spectral clustering with the true number of clusters, means ± deviations over the seeds from 0 on. The same {CANDIDATES} \
-         nearest neighbors are the candidates of every column; parameters of the preset `robust` but for the estimator \
-         and the threshold {THRESHOLD}. `control`: no quantile step, every candidate is certain. `all`: trained on all pairs, \
-         `sampled`: on the candidates and one non-edge for each. `difference`: sampled − all in pairs, one for each seed, mean ± standard \
-         error. `correlation`: of the persistences of all edges, sampled with all, mean over the seeds; in brackets what two \
-         trainings on all pairs with different seeds have (means of the first {TRAINED_TWICE}); – where no edge persists. The last rows compare the means of the sets in \
-         pairs, with wins / ties / losses. `pairs`: share of all pairs that the sample has.\n"
+        "NMI of spectral clustering with the true number of clusters, means ± standard deviations over the seeds from 0 on. The same {CANDIDATES} \
+         nearest neighbors are the candidates of every column; parameters of the preset `robust` except for the estimator \
+         and the threshold {THRESHOLD}. `control`: no quantile step, every candidate has probability 1. `all`: trained on all pairs, \
+         `sampled`: on the candidates and one non-edge for each. `difference`: sampled − all, paired by seed, mean ± standard \
+         error. `correlation`: between the persistences of all edges, sampled with all, mean over the seeds; in brackets that between two \
+         trainings on all pairs with different seeds (means of the first {TRAINED_TWICE}); – if no edge persists. The last rows are paired comparisons of the means of \
+         the sets, with wins / ties / losses. `pairs`: share of all pairs in the sample.\n"
     )?;
     writeln!(
         out,
@@ -216,7 +216,10 @@ fn write_quality(out: &mut dyn Write, rows: &[Row]) -> Result<(), Error> {
         "| **mean** | | | | {} | {} | {} | | | {} | {} | | |",
         cells[0], cells[1], cells[2], cells[3], cells[4]
     )?;
-    writeln!(out, "\n| in pairs, one for each set | difference | wins / ties / losses |\n|---|---|---|")?;
+    writeln!(
+        out,
+        "\n| paired comparison, one pair per set | difference | wins / ties / losses |\n|---|---|---|"
+    )?;
     for (name, a, b) in [
         ("auto-encoder, sampled − all", 2, 1),
         ("factorization, sampled − all", 4, 3),
@@ -230,10 +233,10 @@ fn write_quality(out: &mut dyn Write, rows: &[Row]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a seed gives: a score for each estimator, correlations of the persistences for each model.
+/// The results of one seed: a score for each estimator, correlations of the persistences for each model.
 struct OfSeed {
     n_nodes: usize,
-    /// Part of all pairs of distinct points that the candidates and as many non-edges are.
+    /// Share of all pairs of distinct points that the candidates and as many non-edges make up.
     share: f64,
     scores: Vec<f64>,
     with_sampled: [Option<f64>; 2],
@@ -267,7 +270,7 @@ fn of_seed(row: &Row, seed: u64) -> Result<OfSeed, Error> {
     })
 }
 
-/// Mean of what is known, a dash if nothing is.
+/// Mean of the known values, a dash if there are none.
 fn mean_known(values: impl Iterator<Item = Option<f64>>) -> String {
     let known: Vec<f64> = values.flatten().collect();
     if known.is_empty() { "–".to_string() } else { format!("{:.3}", mean(&known)) }
@@ -281,7 +284,7 @@ fn write_times(out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "\n## Time of an epoch\n")?;
     writeln!(
         out,
-        "Milliseconds of one thread's computing for one τ: auto-encoder with 32 units and batches of 100 rows, factorization of rank 20; eight uneven blobs \
+        "Milliseconds of CPU time on one thread for one τ: auto-encoder with 32 units and batches of 100 rows, factorization of rank 20; eight uneven blobs \
          in 10 dimensions, {CANDIDATES} candidates. Means over the epochs 2 to {TIMED_EPOCHS}.\n"
     )?;
     writeln!(
@@ -337,14 +340,14 @@ struct Ends(Mutex<Vec<f64>>);
 
 impl Progress for Ends {
     fn advance(&self, steps: u64) {
-        // A training that stops early advances by what it left out.
+        // Training that stops early reports the remaining steps at once.
         if steps == 1 {
             self.0.lock().expect("no thread panicked").push(seconds_of_this_thread());
         }
     }
 }
 
-/// How long this thread has been computing; where the system does not tell, the time of day: then nothing else should run.
+/// CPU time of this thread; wall time if the system does not provide it, in which case nothing else should be running.
 fn seconds_of_this_thread() -> f64 {
     let scheduler = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = scheduler.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
@@ -352,7 +355,7 @@ fn seconds_of_this_thread() -> f64 {
     nanoseconds.map_or_else(since_1970, |nanoseconds| nanoseconds as f64 * 1e-9)
 }
 
-/// The mean of several, the first left out: it has the start in it.
+/// The mean duration without the first epoch, which includes the start-up.
 fn seconds_of_an_epoch(similarities: &Similarities<'_>, estimator: &Estimator) -> Result<f64, Error> {
     let taus = Taus::new(vec![0.5])?;
     let ends = Ends::default();

@@ -1,4 +1,4 @@
-//! Means with their spreads, and comparisons in pairs.
+//! Means with their spreads, and paired comparisons.
 
 /// Mean.
 pub fn mean(values: &[f64]) -> f64 {
@@ -25,7 +25,7 @@ pub fn paired(a: &[f64], b: &[f64], digits: usize) -> String {
     )
 }
 
-/// Correlation of two measurements of the same things; `None` where one of them is the same everywhere.
+/// Correlation of two measurements of the same things; `None` if one of them is constant.
 pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let (center_a, center_b) = (mean(a), mean(b));
     let product = |x: &[f64], center_x: f64, y: &[f64], center_y: f64| -> f64 {

@@ -1,5 +1,5 @@
-//! `taugraph-lab datasets`, with a web server on this machine. What needs the real files takes them from TAUGRAPH_DATA, and says that it
-//! was skipped without it.
+//! `taugraph-lab datasets`, with a local web server. Tests that need the real files take them from TAUGRAPH_DATA, and report that
+//! they were skipped without it.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -117,7 +117,7 @@ fn wrong_bytes_are_refused() {
     assert_eq!(run(&folder, "path glass").code, Some(3));
 }
 
-/// Starts a download from a server that stops in the middle, and waits until the first bytes are there.
+/// Starts a download from a server that stops in the middle, and waits for the first bytes.
 #[cfg(unix)]
 fn hanging_download(folder: &Folder, server: &Server, sent: u64) -> Child {
     let line = format!("datasets fetch glass --from {}", server.url());
@@ -140,7 +140,7 @@ fn signal(child: Child, name: &str) -> Done {
     child.wait_with_output().unwrap().into()
 }
 
-/// Ctrl-C and a sudden end leave a part that the next run continues.
+/// Ctrl-C and a kill leave a part that the next run resumes.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_download_can_be_continued() {

@@ -89,7 +89,7 @@ impl Cache {
         names
     }
 
-    /// The set is here, and nothing else is.
+    /// The set is complete, and there are no other files.
     fn check(&self) {
         assert_eq!(self.names(), ["little.data"]);
         assert!(std::fs::read(self.file("little.data")).unwrap() == text());
@@ -138,7 +138,7 @@ fn the_next_run_goes_on_where_the_last_one_stopped() {
     let error = message(cache.fetch(&server, &once));
     assert!(error.contains("/little/little.data") && error.contains("50000 of"), "{error}");
     assert_eq!(cache.names(), ["little.data.part", "little.data.part.from"]);
-    // What has arrived is not taken for the set.
+    // A partial file does not count as the set.
     assert!(matches!(cache.store.presence(&little(None)), Presence::Partial));
     assert!(message(load(&little(None), &cache.store)).contains("taugraph-lab datasets fetch little"));
     cache.fetch(&server, &once).unwrap();
@@ -227,7 +227,7 @@ fn a_wrong_length_is_refused() {
         error.contains(&format!("there are {} bytes, but {}", text().len() - 1, text().len())),
         "{error}"
     );
-    // Not announced: no more than the file is ever taken.
+    // Without an announced length: never more than the file's length is accepted.
     let endless = Server::start(|_, _| Answer { body: vec![b'x'; 10_000_000], ..Answer::status(200) });
     let error = message(cache.fetch(&endless, &QUICK));
     assert!(error.contains(&format!("but {} were expected", text().len())), "{error}");
@@ -243,7 +243,7 @@ fn a_status_is_told_with_its_address() {
     assert_eq!(server.requests().len(), 1);
     let server = Server::start(|_, _| Answer::status(403));
     assert!(message(cache.fetch(&server, &QUICK)).ends_with("403 (not allowed)"));
-    // Trouble that may pass is tried again, but not for ever.
+    // Temporary failures are retried, but not forever.
     let server = Server::start(|_, _| Answer::status(503));
     assert!(message(cache.fetch(&server, &QUICK)).contains("503"));
     assert_eq!(server.requests().len(), 3);
@@ -274,7 +274,7 @@ fn nobody_answers() {
     assert_eq!(cache.names(), Vec::<String>::new());
 }
 
-/// Asks to stop once so many bytes have arrived.
+/// Cancels once this many bytes have arrived.
 struct StopAfter(u64, AtomicU64);
 
 impl Progress for StopAfter {
@@ -338,7 +338,7 @@ fn a_mirror_may_have_either_layout() {
     let info = little(Some("00001/little.data"));
     let once = Patience { attempts: 1, ..QUICK };
     assert!(fetch_with(&info, &origin, &cache.store, &Silent, &once).is_err());
-    // The part of the second place survives that the first is asked again.
+    // The part from the second path survives another request to the first.
     fetch_with(&info, &origin, &cache.store, &Silent, &once).unwrap();
     let asked: Vec<_> = server.requests().into_iter().map(|request| (request.path, request.from)).collect();
     let (first, second) = ("/data/00001/little.data".to_string(), "/data/little/little.data".to_string());
@@ -388,7 +388,7 @@ fn a_file_that_was_altered_is_refused_and_fetched_again() {
     cache.check();
 }
 
-/// The user's own folder comes first, is never written, and does not stand in the way where it is wrong.
+/// The user's own folder comes first, is never written, and is skipped if its contents are wrong.
 #[test]
 fn the_own_folder_comes_first() {
     let own = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `taugraph-lab paper`: a slice of it, its numbers, and going on after a kill.
+//! `taugraph-lab paper`: a slice of it, its numbers, and resuming after a kill.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ fn a_slice_of_table_1_has_the_known_numbers_on_any_threads() {
     assert_eq!((done.code, done.err.contains("'--seed'")), (Some(2), true), "{}", done.err);
 }
 
-/// Killed without warning, it goes on where it stopped and ends with the same bits.
+/// Killed without warning, it resumes and ends with the same bits.
 #[test]
 fn a_killed_run_goes_on() {
     let folder = Folder::new();
@@ -89,13 +89,13 @@ fn a_killed_run_goes_on() {
     let kept = lines();
     assert!(!folder.file("killed/table1.csv").exists());
     folder.ok(line);
-    // What had been measured was not measured again: its time is the same.
+    // Finished measurements were not repeated: their times are the same.
     assert!(kept[..kept.len() - 1].iter().all(|line| lines().contains(line)));
     folder.ok("paper table1 --slice --quiet --output whole");
     assert_eq!(folder.read("killed/table1.csv"), folder.read("whole/table1.csv"));
 }
 
-/// What is missing is said before anything is measured.
+/// Missing datasets are reported before anything is measured.
 #[test]
 fn sets_that_are_not_here_are_named_first() {
     let folder = Folder::new();

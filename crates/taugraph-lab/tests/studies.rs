@@ -8,12 +8,12 @@ use crate::common::Folder;
 fn a_study_without_its_sets_names_them() {
     let out = Folder::new().ok("labels");
     assert!(
-        out.starts_with("\n## Labels") && out.contains("Skipped: these sets are not here: blood-"),
+        out.starts_with("\n## Labels") && out.contains("Skipped: these datasets are missing: blood-"),
         "{out}"
     );
 }
 
-/// Whoever reads may go away; that is no failure.
+/// A closed pipe is not a failure.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {

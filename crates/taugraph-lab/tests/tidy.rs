@@ -1,5 +1,5 @@
-//! Every set equals its tidy copy, value by value. The files are in the folder that TAUGRAPH_DATA names; without it this says that
-//! it was skipped.
+//! Every set equals its tidy copy, value by value. The files are in the folder that TAUGRAPH_DATA names; without it, the tests report that
+//! they were skipped.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ fn compare(table: &LabeledTable, folder: &Path, id: &str, file: &str, codes: &[(
     };
     let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
     let Contents::Table(tidy) = read(&Source::new(&folder.join("tidy").join(file)), &options).unwrap() else {
-        panic!("{file} is no table");
+        panic!("{file} is not a table");
     };
     let (class, features) = tidy.columns.split_last().unwrap();
     let names: Vec<&str> = features.iter().map(|column| column.name.as_str()).collect();

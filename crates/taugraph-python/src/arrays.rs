@@ -1,4 +1,4 @@
-//! NumPy arrays out, without copies where the bits are the same.
+//! NumPy arrays for Python, without copies where the representation is the same.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ pub fn csr_of_graph<'py>(py: Python<'py>, graph: &SparseGraph) -> Csr<'py> {
     csr_of(py, graph.offsets().to_vec(), graph.ids().to_vec(), graph.weights().to_vec())
 }
 
-/// A table of so many columns, row by row.
+/// A table with this many columns, row by row.
 pub fn table<'py, T: numpy::Element>(
     py: Python<'py>,
     values: Vec<T>,
@@ -33,7 +33,7 @@ pub fn labels_of<'py>(py: Python<'py>, labels: &[u32]) -> Bound<'py, PyArray1<i6
     labels.iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// The same with −1 where there is none.
+/// The same with −1 for none.
 pub fn with_gaps(labels: &[Option<u32>]) -> Vec<i64> {
     labels.iter().map(|label| label.map_or(-1, i64::from)).collect()
 }

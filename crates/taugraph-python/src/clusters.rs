@@ -11,7 +11,7 @@ use crate::input::PyInput;
 use crate::model::PyModel;
 use crate::running::{RunArgs, run};
 
-/// Clusters of the rows of an input, by the robust graph or by a baseline's.
+/// Clusters the rows of an input by the robust graph or by a baseline.
 #[pyfunction]
 #[pyo3(signature = (input, config, run_args, baseline=None, graph_seed=None))]
 pub fn fit_clusters(
@@ -56,7 +56,7 @@ impl PyFittedClusters {
         self.clusters.n_clusters()
     }
 
-    /// Eigenvalues, and the gaps after them that the number of clusters is read from.
+    /// Eigenvalues, and the gaps after them that determine the number of clusters.
     fn eigengap<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
         let gap = self.clusters.eigengap();
         (gap.eigenvalues().to_vec().into_pyarray(py), gap.gaps().to_vec().into_pyarray(py))
@@ -67,14 +67,14 @@ impl PyFittedClusters {
         self.clusters.clustering().n_components
     }
 
-    /// Coordinates of each row; `None` if components of the graph were clustered one by one.
+    /// Coordinates of each row; `None` if components of the graph were clustered separately.
     fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let n_columns =
             self.clusters.clustering().embedding.as_ref().map_or(0, |embedding| embedding.n_columns);
         self.clusters.embedding().map(|coordinates| table(py, coordinates, n_columns)).transpose()
     }
 
-    /// Stability over drawn graphs, if it was asked for: overall, of each draw, of each row.
+    /// Stability over random graphs, if requested: overall, of each draw, of each row.
     fn stability<'py>(
         &self,
         py: Python<'py>,

@@ -45,12 +45,12 @@ impl PyConfig {
         Ok(made)
     }
 
-    /// Sets the parameter, or the group of parameters, that a path names.
+    /// Sets the parameter, or group of parameters, that a path names.
     fn set(&mut self, py: Python<'_>, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         checked(py, self.config.set(path, from_python(value)?))
     }
 
-    /// Sets parameters from a dict of paths, or of groups within groups.
+    /// Sets parameters from a dict of paths, or of nested groups.
     fn set_all(&mut self, py: Python<'_>, params: &Bound<'_, PyAny>) -> PyResult<()> {
         checked(py, self.config.set_all(&from_python(params)?))
     }
@@ -69,25 +69,25 @@ impl PyConfig {
         }
     }
 
-    /// All of it: groups within groups, the names of the paths.
+    /// Everything as nested groups, named as in the paths.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.config.to_json())
     }
 
-    /// Every parameter, with its value here as the default.
+    /// Every parameter, with its current value as the default.
     fn list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.config.list().iter().map(|one| row_of(py, one)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)
     }
 
-    /// The same once more, to be changed.
+    /// A copy that can be changed.
     fn copy(&self) -> Self {
         self.clone()
     }
 }
 
 impl PyConfig {
-    /// The configuration of a run, whose seed it names.
+    /// The configuration of a run, with its seed.
     pub fn for_run(self, run_args: &RunArgs) -> Config {
         let mut config = self.config;
         config.seed = run_args.seed();

@@ -11,7 +11,7 @@ use crate::input::PyInput;
 use crate::model::PyModel;
 use crate::running::{RunArgs, run};
 
-/// Coordinates of the rows of an input, by the robust graph or by a baseline's.
+/// Embeds the rows of an input by the robust graph or by a baseline.
 #[pyfunction]
 #[pyo3(signature = (input, config, run_args, baseline=None, graph_seed=None))]
 pub fn fit_embedding(
@@ -45,7 +45,7 @@ impl PyFittedEmbedding {
         table(py, self.embedding.coordinates(), self.embedding.n_components())
     }
 
-    /// The eigenvalue behind each coordinate.
+    /// The eigenvalue of each coordinate.
     fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.embedding.eigenvalues().to_vec().into_pyarray(py)
     }

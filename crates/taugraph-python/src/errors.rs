@@ -4,7 +4,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use taugraph::error::Error;
 
-/// Names of all errors; the package has a class for each, and a test that says so.
+/// Names of all errors; the package has a class for each, which a test checks.
 #[pyfunction]
 pub fn error_names() -> Vec<&'static str> {
     Error::NAMES.to_vec()
@@ -18,7 +18,7 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
         .and_then(|class| class.call1((error.to_string(),)));
     match raised {
         Ok(exception) => PyErr::from_value(exception),
-        // Only if Python is shutting down, or the package is not whole.
+        // Only if Python is shutting down, or the package is incomplete.
         Err(_) => PyRuntimeError::new_err(error.to_string()),
     }
 }

@@ -17,14 +17,14 @@ use crate::model::PyModel;
 use crate::running::{RunArgs, aside, run};
 use crate::values::to_python;
 
-/// A graph that is fitted before the rest: a baseline's, or one with a seed of its own.
+/// A graph that is fitted before the rest: a baseline, or one with its own seed.
 #[derive(Clone, Copy, Default)]
 pub struct GraphFirst {
     baseline: Option<Baseline>,
     seed: Option<u64>,
 }
 
-/// What the rest starts from then.
+/// The input of the rest.
 pub enum Start<'a> {
     Input(Input<'a>),
     Graph(Box<FittedGraph>),
@@ -52,12 +52,12 @@ impl GraphFirst {
     }
 }
 
-/// The kind and the text of each.
+/// The kind and text of each warning.
 pub fn warnings_of(warnings: &[Warning]) -> Vec<(&'static str, String)> {
     warnings.iter().map(|warning| (warning.name(), warning.to_string())).collect()
 }
 
-/// What places new points: the model of a graph, and what `add` has beside it. Sparse points are given once more.
+/// The model that places new points: that of a graph, extended by `add`. Sparse points must be passed again.
 pub fn model_of(
     py: Python<'_>,
     graph: &FittedGraph,
@@ -98,9 +98,10 @@ impl PyFittedGraph {
         &self.graph
     }
 
-    /// What is behind a graph that was not given as one.
+    /// The intermediate results of a graph; an error if the graph was given.
     fn robust(&self, py: Python<'_>) -> PyResult<&RobustPart> {
-        let needs_points = || exception(py, &Error::NeedsPoints { stage: "a look behind the graph" });
+        let needs_points =
+            || exception(py, &Error::NeedsPoints { stage: "inspecting the graph's edges and scales" });
         self.graph.robust().ok_or_else(needs_points)
     }
 }
@@ -146,12 +147,12 @@ impl PyFittedGraph {
         ))
     }
 
-    /// Quantiles and the edges that persist at each.
+    /// Quantiles and the number of edges that persist at each.
     fn decay(&self) -> Vec<(f64, usize)> {
         self.graph.decay().to_vec()
     }
 
-    /// What else there is to know.
+    /// Further diagnostics.
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let part = self.robust(py)?;
         let nodes = &part.nodes;

@@ -1,4 +1,4 @@
-//! Points, distances, neighbors and graphs as Python has them. Tables in rows are lent to the library, not copied.
+//! Points, distances, neighbors and graphs as Python has them. Row-major tables are lent to the library, not copied.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use taugraph::neighbors::NeighborGraph;
 use taugraph::points::SparsePoints;
 use taugraph::{Input, Table};
 
-/// What a fit starts from. Arrays are in rows and of the types below; the package around sees to that.
+/// The input of a fit. Arrays are row-major and of the types below; the Python package ensures that.
 #[pyclass(frozen, name = "Input", module = "taugraph._core")]
 pub struct PyInput {
     source: Source,
@@ -23,7 +23,7 @@ enum Source {
     Graph(Rows),
 }
 
-/// Row offsets, columns and values of a matrix of scipy, its 32-bit offsets widened.
+/// Row offsets, columns and values of a scipy matrix, its 32-bit offsets widened.
 #[derive(FromPyObject)]
 pub struct Rows(Py<PyArray1<i64>>, Py<PyArray1<i32>>, Py<PyArray1<f64>>);
 
@@ -54,7 +54,7 @@ impl PyInput {
         Self { source: Source::Neighbors { ids, distances } }
     }
 
-    /// Weights of a graph, symmetric; loops are dropped.
+    /// Symmetric weights of a graph; self-loops are dropped.
     #[staticmethod]
     fn graph(rows: Rows) -> Self {
         Self { source: Source::Graph(rows) }
@@ -66,7 +66,7 @@ impl PyInput {
     }
 }
 
-/// An input whose arrays are lent for one call, so that it can be used without Python's lock.
+/// An input whose arrays are borrowed for one call, so that it can be used without Python's lock.
 pub enum Lent<'a> {
     Points { values: &'a [f64], n_columns: usize, names: &'a Option<Vec<String>> },
     Sparse { rows: LentRows<'a>, n_columns: usize },
@@ -75,7 +75,7 @@ pub enum Lent<'a> {
     Graph(LentRows<'a>),
 }
 
-/// Negative offsets and columns become too large, and are refused as such.
+/// Negative offsets and columns wrap around to values that are too large, and are refused as such.
 pub struct LentRows<'a> {
     offsets: &'a [u64],
     columns: &'a [u32],
@@ -121,7 +121,7 @@ impl Rows {
 }
 
 impl<'a> Lent<'a> {
-    /// As the library takes it.
+    /// The input in the library's form.
     pub fn input(self) -> Result<Input<'a>> {
         Ok(match self {
             Lent::Points { values, n_columns, names } => table(values, n_columns, names)?.into(),

@@ -12,7 +12,7 @@ use crate::input::PyInput;
 use crate::model::PyModel;
 use crate::running::{RunArgs, run};
 
-/// Labels of the rows of an input from those that are known: a class for each row, −1 where it is to be found.
+/// Labels the rows of an input from the known ones: a class for each row, −1 if unknown.
 #[pyfunction]
 #[pyo3(signature = (input, labels, n_classes, config, run_args, baseline=None, graph_seed=None))]
 #[allow(clippy::too_many_arguments)]
@@ -59,7 +59,7 @@ impl PyFittedLabels {
         &self.labels
     }
 
-    /// The labels that it started from.
+    /// The given labels.
     pub fn given(&self) -> &GivenLabels {
         &self.given
     }
@@ -86,7 +86,7 @@ impl PyFittedLabels {
         self.labels.propagation().info.iterations
     }
 
-    /// Points whose copies were given different labels.
+    /// Number of points whose copies were given different labels.
     fn n_conflicts(&self) -> usize {
         self.labels.n_conflicts()
     }

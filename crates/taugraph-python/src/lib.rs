@@ -1,7 +1,7 @@
-//! The native part of the Python package `taugraph`: it converts, calls and maps errors. What it is called with has been
-//! checked by the package around it, or is checked by the library.
+//! The native part of the Python package `taugraph`: it converts arguments, calls the library and maps errors. Arguments have been
+//! checked by the Python package, or are checked by the library.
 
-// Tuples of arrays are what Python gets.
+// Python gets tuples of arrays.
 #![allow(clippy::type_complexity)]
 
 mod arrays;

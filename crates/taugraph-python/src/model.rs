@@ -26,7 +26,7 @@ impl PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// A model from the bytes of a file, whoever saved it.
+    /// A model from the bytes of a file, from any front end.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: PyBackedBytes) -> PyResult<Self> {
         let model = aside(py, || Model::from_bytes(&data))?;
@@ -44,7 +44,7 @@ impl PyModel {
         Ok((constructor, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// A copy with names of columns and classes, and with its origin; what is not given stays.
+    /// A copy with names of columns and classes, and an origin; whatever is not given stays.
     #[pyo3(signature = (columns=None, classes=None, origin=None))]
     fn with_names(
         &self,
@@ -71,12 +71,12 @@ impl PyModel {
         self.model.n_raw_columns()
     }
 
-    /// Rows that it was made from.
+    /// Number of rows that it was built from.
     fn n_rows(&self) -> usize {
         self.model.n_rows()
     }
 
-    /// Names of the columns of the table that it was made from.
+    /// Names of the columns of the table that it was built from.
     fn columns(&self) -> Option<Vec<String>> {
         self.model.columns().map(<[String]>::to_vec)
     }
@@ -86,7 +86,7 @@ impl PyModel {
         self.model.class_names().map(<[String]>::to_vec)
     }
 
-    /// Where it comes from, in the words of the front end that saved it.
+    /// The origin recorded by the front end that saved it.
     fn origin<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.model.origin().map(|origin| to_python(py, origin)).transpose()
     }
@@ -107,7 +107,7 @@ impl PyModel {
     }
 }
 
-/// Where new points are.
+/// Results for new points.
 #[pyclass(frozen, name = "Placement", module = "taugraph._core")]
 pub struct PyPlacement {
     placement: Placement,
@@ -118,13 +118,13 @@ pub struct PyPlacement {
 
 #[pymethods]
 impl PyPlacement {
-    /// Weights to known rows, columns counted as those.
+    /// Weights to known rows; columns are indices of those.
     fn graph<'py>(&self, py: Python<'py>) -> Csr<'py> {
         let rows = self.placement.nodes.iter().map(|&node| self.row_of_node[node as usize]).collect();
         csr_of(py, self.placement.offsets.clone(), rows, self.placement.affinities.clone())
     }
 
-    /// The known row that each point equals, −1 where it equals none.
+    /// The known row that each point equals, −1 if none.
     fn same_as<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let row = |node: &Option<u32>| node.map(|node| self.row_of_node[node as usize]);
         with_gaps(&self.placement.same_as.iter().map(row).collect::<Vec<_>>()).into_pyarray(py)

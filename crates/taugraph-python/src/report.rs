@@ -1,4 +1,4 @@
-//! The page of a fit: the same as the command line's.
+//! The HTML report of a fit: the same as the command line's.
 
 use pyo3::prelude::*;
 use taugraph::Input;
@@ -11,7 +11,7 @@ use crate::input::PyInput;
 use crate::labels::PyFittedLabels;
 use crate::running::{RunArgs, run};
 
-/// What a page can be made of.
+/// The fits that have a report.
 #[derive(FromPyObject)]
 pub enum Fitted<'py> {
     Clusters(PyRef<'py, PyFittedClusters>),
@@ -23,7 +23,7 @@ pub enum Fitted<'py> {
 #[derive(FromPyObject)]
 pub struct About(String, String, String);
 
-/// One HTML page. `input` has the columns that the page shows, `known` the true labels, if there are any.
+/// One HTML file. `input` has the columns to show, `known` the true labels, if there are any.
 #[pyfunction]
 #[pyo3(signature = (fitted, about, run_args, input=None, ids=None, known=None))]
 pub fn report(

@@ -1,4 +1,4 @@
-//! How a call runs: without Python's lock, on threads of its own, stopped by Ctrl-C, watched by a callback.
+//! How a call runs: without Python's lock, on its own threads, stopped by Ctrl-C, with progress reported to a callback.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,10 +14,10 @@ use taugraph::progress::{Progress, Run};
 
 use crate::errors::exception;
 
-/// How often Python is asked for signals, and told of progress.
+/// How often Python is asked for signals and informed of progress.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Seed, threads (0 for all), bytes that may be used, and who is told `(stage, done, total)`.
+/// Seed, threads (0 for all), bytes that may be used, and the callback for `(stage, done, total)`.
 #[derive(FromPyObject)]
 pub struct RunArgs(u64, usize, Option<u64>, Option<Py<PyAny>>);
 
@@ -27,7 +27,7 @@ impl RunArgs {
     }
 }
 
-/// What the worker says, and what it is told.
+/// What the worker reports, and whether it should stop.
 #[derive(Default)]
 struct Watch {
     canceled: AtomicBool,
@@ -61,7 +61,7 @@ impl Watch {
     }
 }
 
-/// Calls `work` and waits for it, looking for Ctrl-C.
+/// Calls `work` and waits for it, checking for Ctrl-C.
 pub fn run<T: Send>(
     py: Python<'_>,
     args: &RunArgs,
@@ -79,7 +79,7 @@ pub fn run<T: Send>(
                 let run = Run::new(*seed).with_progress(watch);
                 let run = run.with_memory_limit(memory_limit.or(run.memory_limit));
                 let outcome = pool.install(|| work(&run));
-                // Nobody waits any more if the caller has given up.
+                // The receiver is gone if the caller has given up.
                 let _ = finished.send(());
                 outcome
             });
@@ -109,20 +109,20 @@ pub fn aside<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResu
     Ok(py.detach(|| pool.install(work)))
 }
 
-/// Pools that are kept for the next call.
+/// Pools kept for the next call.
 const MAX_POOLS: usize = 4;
-/// Most threads for each core.
+/// Maximum number of threads per core.
 const MAX_THREADS: usize = 4;
 
-/// Threads of one process, by how many were asked for.
+/// Thread pools of one process, by number of threads.
 #[derive(Default)]
 struct Pools {
     process: u32,
     by_threads: HashMap<usize, Arc<ThreadPool>>,
 }
 
-/// The threads of this process. A forked process has none of its parent's, and to wait for these would be to wait for ever: so
-/// rayon's global threads are not used.
+/// The threads of this process. A forked process has none of its parent's threads, and waiting for them would take forever: so
+/// rayon's global pool is not used.
 fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
     static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
     let mut pools = POOLS.lock().expect("no thread panics with it");

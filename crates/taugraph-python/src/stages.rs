@@ -17,7 +17,7 @@ use crate::values::to_python;
 type Quantiles<'py> =
     (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray2<f64>>>);
 
-/// Candidate edges, their similarities and, where the estimator gives them, the conditional quantiles of these, one column for each τ.
+/// Candidate edges, their similarities and, if the estimator provides them, their conditional quantiles, one column for each τ.
 #[pyfunction]
 pub fn quantiles<'py>(
     py: Python<'py>,
@@ -80,7 +80,7 @@ fn points_of(py: Python<'_>, points: &PyReadonlyArray2<'_, f64>) -> PyResult<Poi
     checked(py, Points::new(points.as_slice()?.to_vec(), points.shape()[1]))
 }
 
-/// Consensus clustering: labels, rounds, and whether the end was clear.
+/// Consensus clustering: labels, rounds, and whether the number of groups was clear at the end.
 #[pyfunction]
 pub fn consensus<'py>(
     py: Python<'py>,

@@ -31,7 +31,7 @@ pub fn score(
     checked(py, score(truth.as_slice()?, found.as_slice()?))
 }
 
-/// Points of a shape and their classes, `share` of them disturbed by `noise`.
+/// Points of a shape and their classes, a `share` of them perturbed by `noise`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn generate<'py>(

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::errors::refused;
 
-/// A value from Python. NumPy's numbers and arrays are taken as those of Python that they stand for.
+/// A value from Python. NumPy numbers and arrays are treated like the corresponding Python values.
 pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_none() {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! The report of a fit, made by the library alone: two noisy spirals, clustered, as a page and as figures.
+//! The report of a fit, from the library alone: two noisy spirals, clustered, as an HTML page and as figures.
 //!
 //!     cargo run --package taugraph-report --example spirals -- FOLDER
 //!
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let columns = ["x1", "x2"].map(String::from);
     let known: Vec<String> = data.labels.iter().map(|label| format!("arm {label}")).collect();
 
-    // The rows that will be shown are taken first: a fit may consume its table.
+    // The rows to show are sampled first: a fit may consume its table.
     let sample = Sample::new(ROWS, Some((data.points.values(), &columns)), SEED);
     let table = Table::new(data.points.values(), columns.len())?.with_names(columns.to_vec());
     let begun = Instant::now();
@@ -49,6 +49,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let page = folder.join("report.html");
     write_page(&report, &Output::new(&page))?;
     let files = write_figures(&report, &figures)?;
-    println!("{} and {} files of figures", page.display(), files.len());
+    println!("{} and {} figure files", page.display(), files.len());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Bytes as letters (RFC 4648), and columns of numbers as bytes.
+//! Base64 (RFC 4648), and columns of numbers as bytes.
 
 use serde_json::{Value, json};
 

@@ -29,18 +29,18 @@ const TEMPLATE: &str = "<!doctype html>
 /// A page.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// Above everything.
+    /// The title.
     pub title: String,
     /// Version of the program.
     pub version: String,
-    /// What is on it, from top to bottom.
+    /// Its contents, from top to bottom.
     pub parts: Vec<Part>,
 }
 
 /// A part of a page.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// A section begins.
+    /// A heading that begins a section.
     Heading(String),
     /// A paragraph.
     Text(String),

@@ -1,4 +1,4 @@
-//! The map and every panel as figures of their own.
+//! The map and every panel as separate figures.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Figures<'a> {
 
 impl Figures<'_> {
     pub fn add(&mut self, name: &str, drawn: &dyn Drawn) -> Result<()> {
-        // Columns of other alphabets, or that differ by case only, would have one name.
+        // Columns in other alphabets, or that differ only by case, would share a name.
         let plain = file_name(name);
         let mut names = std::iter::once(plain.clone()).chain((2..).map(|number| format!("{plain}-{number}")));
         let name = names.find(|name| !self.names.contains(name)).expect("there are enough numbers");
@@ -39,7 +39,7 @@ impl Figures<'_> {
     }
 }
 
-/// Letters, digits and hyphens, whatever columns are called.
+/// Turns a column's name into letters, digits and hyphens.
 fn file_name(name: &str) -> String {
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() || letter == '.' { letter.to_ascii_lowercase() } else { '-' }

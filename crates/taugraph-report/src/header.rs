@@ -1,4 +1,4 @@
-//! What stands above everything: the title and the key figures.
+//! The top of the page: the title and the key figures.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub fn facts(subject: &Subject<'_>) -> Result<Vec<(&'static str, String)>> {
     if let Some((labels, given)) = subject.labels() {
         let count = |of_rows: &[Option<u32>]| of_rows.iter().flatten().count();
         let found = count(labels.labels());
-        facts.push(("examples", grouped(count(given.of_rows()))));
+        facts.push(("given labels", grouped(count(given.of_rows()))));
         facts.push(("labeled rows", grouped(found)));
         facts.push(("abstentions", grouped(labels.labels().len() - found)));
     }

@@ -1,6 +1,6 @@
-//! A fit as people look at it: one HTML page that needs nothing else, and the same as figures.
+//! The report of a fit: one self-contained HTML page, and the same as figures.
 //!
-//! A [`Subject`] says what was fitted, [`Report::new`] computes what is shown of it, [`write_page`] and [`write_figures`] write it.
+//! A [`Subject`] says what was fitted, [`Report::new`] computes what to show, [`write_page`] and [`write_figures`] write it.
 //! The page is a frame (a map of the points and the edges between them) with panels below it. Each panel is a folder in
 //! `panels`: what it computes, its data, its figures and the script that draws it on the page.
 //!

@@ -1,4 +1,4 @@
-//! The page: a template, a style, a script and the data, in one file that may load nothing.
+//! The page: a template, a style sheet, a script and the data, in one file that loads nothing.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -9,7 +9,7 @@ use crate::panels;
 use crate::report::Report;
 
 const TEMPLATE: &str = include_str!("assets/page.html");
-/// What the panels' scripts build on.
+/// The scripts that the panels' scripts use.
 const FRAME: &str = concat!(
     include_str!("assets/script/elements.js"),
     include_str!("assets/script/points.js"),
@@ -46,7 +46,8 @@ pub fn html(report: &Report) -> String {
     filled(TEMPLATE, &parts)
 }
 
-/// What the page may do: run this one script, use this one style, show pictures that are in it. Nothing is loaded from anywhere.
+/// The content security policy: the page may run this one script, use this one style sheet and show embedded pictures. Nothing is
+/// loaded from anywhere.
 pub(crate) fn policy(script: Option<&str>) -> String {
     let hash = |text: &str| format!("'sha256-{}'", encode(&Sha256::digest(text.as_bytes())));
     let script = script.map_or("'none'".into(), hash);
@@ -56,7 +57,7 @@ pub(crate) fn policy(script: Option<&str>) -> String {
     )
 }
 
-/// Puts the parts into the template, in one pass: what a part contains is never taken for a mark.
+/// Fills the template in one pass, so that placeholders within a part are not replaced.
 pub(crate) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     let mut page = String::new();
     let mut rest = template;
@@ -70,7 +71,7 @@ pub(crate) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     page + rest
 }
 
-/// Text as text.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -86,12 +87,12 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// JSON that cannot end the element it stands in.
+/// JSON that cannot close the element that contains it.
 fn json_in_html(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// One file after the other in a scope of their own, and in it every panel in its own.
+/// Joins the files in one scope, with every panel in a nested scope of its own.
 fn script() -> String {
     let panels: String = panels::ALL.iter().map(|kind| format!("{{\n{}}}\n", kind.script)).collect();
     format!("\"use strict\";\n{{\n{FRAME}{panels}{START}}}\n")

@@ -1,4 +1,4 @@
-//! Everything that a page and its figures show, computed.
+//! Computes everything that a page and its figures show.
 
 use taugraph::Result;
 use taugraph::progress::Run;
@@ -8,7 +8,7 @@ use crate::header::{facts, title};
 use crate::panels::{self, Panel};
 use crate::subject::Subject;
 
-/// What is shown of a fit: plain data, which [`crate::html`] and [`crate::write_figures`] draw.
+/// The contents of a report: plain data, which [`crate::html`] and [`crate::write_figures`] draw.
 pub struct Report {
     pub(crate) title: String,
     pub(crate) command: String,
@@ -24,7 +24,7 @@ impl Report {
     /// Computes positions of the points, the comparison with graphs without quantiles, and all other panels.
     pub fn new(subject: &Subject<'_>, run: &Run<'_>) -> Result<Self> {
         subject.check()?;
-        // Finished stages of the run itself are not those of its report.
+        // Checkpoints of the run itself do not apply to its report.
         let run = &Run { checkpoints: None, ..*run };
         run.stage("report", None)?;
         let frame = Frame::new(subject, run)?;

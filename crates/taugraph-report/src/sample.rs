@@ -4,28 +4,28 @@ use taugraph::random::{Stage, Stream};
 
 use crate::words::grouped;
 
-/// Points that a browser moves smoothly.
+/// Maximum number of points that a browser moves smoothly.
 const MAX_POINTS: usize = 20_000;
-/// Columns of the table that go into the page, if they are not too long.
+/// Maximum number of columns in the page, if they are not too long.
 const MAX_COLUMNS: usize = 40;
-/// Numbers of all columns together: 8 characters for each.
+/// Maximum number of cells over all columns, at 8 characters each.
 const MAX_CELLS: usize = 220_000;
 
-/// Rows and raw columns, taken before the table is given back.
+/// Rows and raw columns, copied before the table is freed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Ascending, counted from 0.
     pub(crate) rows: Vec<u32>,
-    /// Rows in all.
+    /// Total number of rows.
     pub(crate) n_rows: usize,
     /// Name and cells of each column.
     pub(crate) columns: Vec<(String, Vec<f64>)>,
-    /// Columns in all.
+    /// Total number of columns.
     n_columns: usize,
 }
 
 impl Sample {
-    /// All rows, or a random sample of very many. Of a table the values row by row and the names of all columns are taken.
+    /// All rows, or a random sample of very many. A table is given as its values, row by row, and the names of all columns.
     ///
     /// # Panics
     /// If the values do not fill `n_rows` rows of as many columns as there are names.
@@ -55,19 +55,19 @@ impl Sample {
         self.rows.len() == self.n_rows
     }
 
-    /// What belongs to the rows that are shown.
+    /// The values of the rows shown.
     pub(crate) fn of<T: Clone>(&self, of_rows: &[T]) -> Vec<T> {
         self.rows.iter().map(|&row| of_rows[row as usize].clone()).collect()
     }
 
-    /// Says what is left out.
+    /// A note on what is not shown.
     pub(crate) fn note(&self) -> String {
         let mut note = String::new();
         if !self.is_whole() {
             let (all, shown) = (grouped(self.n_rows), grouped(MAX_POINTS));
             note = format!(
-                "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components beside the slider and the \
-                 sizes of groups are of all points."
+                "A random sample of {shown} of the {all} points, and the edges among them. The decay, the components next to the slider and the \
+                 sizes of groups refer to all points."
             );
         }
         if !self.columns.is_empty() && self.columns.len() < self.n_columns {

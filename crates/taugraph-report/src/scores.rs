@@ -24,7 +24,7 @@ impl Scores {
     }
 }
 
-/// NMI of two groupings, over the rows that are in a group of both.
+/// NMI of two groupings, over the rows that have a group in both.
 pub fn agreement(a: &[Option<u32>], b: &[Option<u32>]) -> Result<f64> {
     let both = a.iter().zip(b).filter_map(|(a, b)| a.zip(*b));
     let (a, b): (Vec<u32>, Vec<u32>) = both.unzip();

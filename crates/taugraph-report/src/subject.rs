@@ -16,14 +16,14 @@ pub enum Found<'a> {
     Labels(&'a FittedLabels, &'a GivenLabels),
 }
 
-/// What is to be shown.
+/// What to show.
 #[derive(Debug, Clone)]
 pub struct Subject<'a> {
-    /// Name of the file or of the data set, for the title.
+    /// Name of the file or dataset, for the title.
     pub name: &'a str,
     /// What was fitted.
     pub found: Found<'a>,
-    /// The rows that are shown.
+    /// The rows to show.
     pub sample: Sample,
     /// Names of all rows.
     pub ids: Option<&'a [String]>,
@@ -33,13 +33,13 @@ pub struct Subject<'a> {
     pub command: String,
     /// The run in a few lines of text.
     pub summary: String,
-    /// What the reader should know about, with what to do.
+    /// Warnings, with what to do.
     pub warnings: Vec<String>,
-    /// Each stage with its seconds and the most memory held by its end, in bytes.
+    /// Each stage with its seconds and peak memory by its end, in bytes.
     pub stages: Vec<(String, f64, Option<u64>)>,
     /// Every parameter.
     pub settings: Value,
-    /// The most memory that the run held, in bytes.
+    /// Peak memory of the run, in bytes.
     pub peak_memory: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Known label of each row that can be scored: not of rows whose label was given. `None` if there is no such row.
+    /// Known label of each row that can be scored; rows whose label was given do not count. `None` if there are none.
     pub(crate) fn truth(&self) -> Option<Vec<Option<&'a str>>> {
         let given = self.labels().map(|(_, given)| given.of_rows());
         let is_given = |row: usize| given.is_some_and(|given| given[row].is_some());
@@ -98,7 +98,7 @@ impl<'a> Subject<'a> {
         truth.iter().any(Option::is_some).then_some(truth)
     }
 
-    /// Checks that everything is of the same rows.
+    /// Checks that everything refers to the same rows.
     pub(crate) fn check(&self) -> Result<()> {
         let expected = self.graph().n_rows();
         let lengths = [

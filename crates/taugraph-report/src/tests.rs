@@ -37,7 +37,7 @@ fn data_of(page: &str) -> Value {
     serde_json::from_str(data).unwrap()
 }
 
-/// A folder of its own, which is gone in the end.
+/// A temporary folder, deleted at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -80,7 +80,7 @@ fn every_panel_is_on_the_page_and_among_the_figures() {
     assert!(page.contains("<h1 dir=\"auto\">data.csv: 2 clusters</h1>"));
     let first = clusters.labels().iter().filter(|&&cluster| cluster == 0).count();
     assert_eq!(shown["panels"]["groups"]["groups"][0]["size"], first);
-    assert!(shown["panels"]["eigenvalues"]["suggested"].is_number(), "more eigenvalues were looked at");
+    assert!(shown["panels"]["eigenvalues"]["suggested"].is_number(), "more eigenvalues were computed");
     assert_eq!(shown["panels"]["comparison"]["rows"].as_array().unwrap().len(), 3);
     assert_eq!(shown["panels"]["decay"], shown["steps"]);
     let facts: Vec<&str> = report.facts.iter().map(|(name, _)| *name).collect();
@@ -159,7 +159,8 @@ fn labels_are_scored_where_they_were_not_given() {
     assert_eq!(shown["categories"][2]["name"], "known label");
     assert!(shown["panels"]["comparison"]["rows"][0]["score"].is_number());
     assert!(
-        scored.facts.contains(&("examples", "8".into())) && scored.facts.iter().any(|fact| fact.0 == "NMI")
+        scored.facts.contains(&("given labels", "8".into()))
+            && scored.facts.iter().any(|fact| fact.0 == "NMI")
     );
     let unscored = report(&only_given);
     assert!(unscored.facts.iter().all(|fact| fact.0 != "NMI"), "given labels prove nothing");
@@ -189,7 +190,7 @@ fn graphs_have_a_page_with_and_without_points() {
     assert_eq!(shown["edges"]["taus"], serde_json::json!([]));
     assert_eq!(shown["panels"]["preparation"][0], "The graph was given; nothing was prepared.");
 
-    // Nothing that was not kept is needed.
+    // The report works without the points that were not kept.
     let forgotten = SpectralClustering::new().keep_points(false).fit(&data).unwrap();
     let report = Report::new(&subject(Found::Clusters(&forgotten), sample(&data)), &Run::new(0)).unwrap();
     assert!(!shows(&report, "comparison"));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why the run failed; each kind has an exit code of its own.
+/// Why the run failed; each kind has its own exit code.
 #[derive(Debug)]
 pub enum Failure {
     /// The flags contradict each other or the parameters are out of range: 2, as for unknown flags.
@@ -13,13 +13,13 @@ pub enum Failure {
     Output(String),
     /// The run would need more memory than there is: 5.
     Memory(String),
-    /// The computation did not come to a result: 1.
+    /// The computation failed: 1.
     Computation(String),
     /// Ctrl-C: 130.
     Interrupted,
-    /// Ctrl-C, with something kept to go on from: 130.
+    /// Ctrl-C in a run that can be resumed: 130.
     Paused(String),
-    /// Whoever read our output has gone away, which is no failure: 0.
+    /// The reader of our output closed the pipe, which is not a failure: 0.
     BrokenPipe,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Failure {
             | Failure::Computation(message)
             | Failure::Paused(message) => f.write_str(message),
             Failure::Interrupted => f.write_str("interrupted; nothing was written"),
-            Failure::BrokenPipe => f.write_str("the reader of the output has gone away"),
+            Failure::BrokenPipe => f.write_str("the reader of the output closed the pipe"),
         }
     }
 }
@@ -92,7 +92,7 @@ impl From<taugraph::error::Error> for Failure {
                 Failure::Input("all points are equal: there is nothing that tells them apart".into())
             }
             Error::TooFewPoints { .. } => Failure::Usage(message),
-            // More clusters than points, or fewer than components: the number that was asked for is wrong.
+            // More clusters than points, or fewer than components: the requested number is wrong.
             Error::TooManyClusters { .. } | Error::FewerClustersThanComponents { .. } => {
                 Failure::Usage(message)
             }

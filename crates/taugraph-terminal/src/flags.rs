@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 
-/// Sets the threads; to be called once, before the library is used. `None`: all cores.
+/// Sets the number of threads; to be called once, before the library is used. `None` uses all cores.
 pub fn use_threads(threads: Option<usize>) -> Outcome<()> {
     let Some(threads) = threads else { return Ok(()) };
     rayon::ThreadPoolBuilder::new()

@@ -8,7 +8,7 @@ use taugraph_io::Output;
 
 use crate::failure::Outcome;
 
-/// Writes to standard error; where that cannot be written there is nobody to tell.
+/// Writes to standard error; if that fails, there is nobody to report it to.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

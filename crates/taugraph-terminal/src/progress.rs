@@ -15,8 +15,8 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How long the computation may take to notice Ctrl-C.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// From now on Ctrl-C asks the computation to stop; if it does not soon, or on a second Ctrl-C, the process ends after
-/// removing whatever file was being written.
+/// From now on, Ctrl-C asks the computation to stop; if it does not stop soon, or on a second Ctrl-C, the process ends after
+/// removing any file that was being written.
 pub fn listen_for_interrupts() {
     let end = || {
         taugraph_io::remove_unfinished();
@@ -31,11 +31,11 @@ pub fn listen_for_interrupts() {
             end();
         });
     };
-    // Where signals cannot be caught the system's own behavior has to do.
+    // If signals cannot be caught, the system's default behavior applies.
     let _ = ctrlc::set_handler(handler);
 }
 
-/// A bar on standard error where that is a terminal; the time of every stage in any case.
+/// A progress bar on standard error if that is a terminal; records the time of every stage in any case.
 pub struct Terminal {
     is_shown: bool,
     stages: Mutex<Stages>,
@@ -43,7 +43,7 @@ pub struct Terminal {
 
 struct Stages {
     bar: ProgressBar,
-    /// Name, time and peak of the memory when each began.
+    /// Name, time and peak memory when each began.
     begun: Vec<(String, Moment)>,
 }
 
@@ -59,24 +59,24 @@ impl Moment {
     }
 }
 
-/// What a stage took.
+/// Time and memory of a stage.
 #[derive(Debug, Clone, Serialize)]
 pub struct StageCost {
     /// Its name.
     pub stage: String,
-    /// Seconds by the clock.
+    /// Wall time in seconds.
     pub seconds: f64,
-    /// The most memory that the process had held by its end, where the system says it.
+    /// Peak memory of the process by the end of the stage, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bytes: Option<u64>,
 }
 
-/// Seconds of all stages together.
+/// Total seconds of all stages.
 pub fn total_seconds(stages: &[StageCost]) -> f64 {
     stages.iter().map(|stage| stage.seconds).sum()
 }
 
-/// The most memory that this process has held, where the system says it.
+/// Peak memory of this process, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -90,7 +90,7 @@ impl Terminal {
         Self { is_shown, stages: Mutex::new(Stages { bar: ProgressBar::hidden(), begun: Vec::new() }) }
     }
 
-    /// Takes the bar away and gives what each stage took, in order; repeated stages are added up.
+    /// Removes the bar and returns the time and memory of each stage, in order; repeated stages are summed.
     pub fn finish(&self) -> Vec<StageCost> {
         let stages = self.lock();
         stages.bar.finish_and_clear();
@@ -127,7 +127,7 @@ impl Progress for Terminal {
         let style = ProgressStyle::with_template(template).expect("the template is right");
         bar.set_style(style.progress_chars("=> "));
         bar.set_message(name.to_string());
-        // Drawn at the first tick: a stage that ends before never shows.
+        // Drawn at the first tick: a stage that ends earlier is never shown.
         bar.enable_steady_tick(Duration::from_millis(200));
         stages.bar = bar;
     }

@@ -8,10 +8,10 @@ use crate::failure::{Failure, Outcome};
 use crate::output::say;
 use crate::progress::listen_for_interrupts;
 
-/// What the last panic said. It is told to the user only if it gets as far as here: readers catch those of broken files.
+/// The message of the last panic. It is shown to the user only if it gets this far: readers catch those of broken files.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs `work` and says on standard error what went wrong. To be called once, with the name of the program.
+/// Runs `work` and reports errors on standard error. To be called once, with the name of the program.
 pub fn run(program: &str, work: impl FnOnce() -> Outcome<()> + UnwindSafe) -> ExitCode {
     set_hook(Box::new(|info| {
         if let Ok(mut last) = PANIC.lock() {

@@ -11,7 +11,7 @@
 //!     bench cluster FILE PRESET CLUSTERS [SCALING]
 //!                                             time, peak memory and NMI of the whole pipeline; SCALING is zscore or none
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
-//!     bench labels FILE GRAPH RULE DRAWS      labels from examples; DRAWS has the rows of one draw on each line; GRAPH is
+//!     bench labels FILE GRAPH RULE DRAWS      labels from labeled points; DRAWS has the rows of one draw on each line; GRAPH is
 //!                                             plain, robust or communities
 //!
 //! Every line it prints is `key value`.

@@ -1,6 +1,6 @@
 //! The front door from a terminal: a table or sparse points on standard input, labels and edges on standard output.
 //!
-//! `fit PRESET CLUSTERS SEED` reads rows of numbers with commas; `fit PRESET CLUSTERS SEED N_COLUMNS` reads rows of `column:value`, columns
+//! `fit PRESET CLUSTERS SEED` reads rows of comma-separated numbers; `fit PRESET CLUSTERS SEED N_COLUMNS` reads rows of `column:value`, columns
 //! counted from 0. It prints the label of each row, an empty line, and the edges `i j weight`.
 
 use std::error::Error;

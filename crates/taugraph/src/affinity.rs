@@ -9,7 +9,7 @@ choices! {
     /// The exponent of the affinity.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum AffinityKind = "squared-distance" {
-        /// w = exp(−d²/(σ_i σ_j)), as Zelnik-Manor and Perona define it; does not change with the unit of length.
+        /// w = exp(−d²/(σ_i σ_j)), as Zelnik-Manor and Perona define it; independent of the unit of length.
         "squared-distance" => SquaredDistance,
         /// w = exp(−d/(σ_i σ_j)), as the paper prints it (eq. localscaling); depends on the unit of length.
         "plain-distance" => PlainDistance,
@@ -17,7 +17,7 @@ choices! {
 }
 
 impl AffinityKind {
-    /// The number in exp(−·), from the squared distance and the inverse scales.
+    /// The exponent in exp(−·), from the squared distance and the inverse scales.
     #[inline]
     pub(crate) fn exponent(self, squared_distance: f64, inverse_a: f64, inverse_b: f64) -> f64 {
         match self {
@@ -27,7 +27,7 @@ impl AffinityKind {
     }
 }
 
-/// The candidate edges with their distances, similarities, and all it takes to compute any other similarity.
+/// The candidate edges with their distances and similarities, and everything needed to compute any other similarity.
 #[derive(Debug, Clone)]
 pub struct Similarities<'a> {
     space: &'a Space,
@@ -58,7 +58,7 @@ impl<'a> Similarities<'a> {
         Self { space, neighbors, inverse_scales, kind, edges, values }
     }
 
-    /// The similarity of each candidate edge, nothing else kept.
+    /// The similarity of each candidate edge, dropping everything else.
     pub(crate) fn into_values(self) -> Vec<f64> {
         self.values
     }
@@ -85,7 +85,7 @@ impl<'a> Similarities<'a> {
         self.kind.exponent(squared, self.inverse_scales[i], self.inverse_scales[j])
     }
 
-    /// The same from `i` to each of the named points, added to `out`.
+    /// The same from `i` to each of the given points, appended to `out`.
     pub(crate) fn exponents_to_each(&self, i: usize, ids: &[u32], out: &mut Vec<f64>) {
         let first = out.len();
         out.resize(first + ids.len(), 0.0);

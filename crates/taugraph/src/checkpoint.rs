@@ -1,27 +1,27 @@
-//! Finished stages of a run, kept by whoever started it, so that the same run can go on after it was interrupted.
+//! Checkpoints of finished stages, stored by the caller, so that an interrupted run can resume.
 //!
-//! The library asks for what was kept before it computes a long stage, and hands over what it has computed. Where that goes,
-//! and whether it belongs to the same data and parameters, is the front end's business. What comes back is checked like
-//! anything from outside; what does not pass is computed again.
+//! Before a long stage the library asks for its checkpoint; after computing the stage it hands over the result. Where that is
+//! stored, and whether it belongs to the same data and parameters, is up to the front end. A checkpoint is checked like
+//! any input from outside; one that does not pass is computed again.
 
 use crate::arrays::Arrays;
 use crate::error::Result;
 
-/// Keeps the results of finished stages.
+/// Stores the results of finished stages.
 pub trait Checkpoints: Sync {
-    /// What was kept of a stage, if anything.
+    /// The checkpoint of a stage, if there is one.
     fn load(&self, stage: &str) -> Option<Arrays<'static>>;
 
-    /// Keeps a finished stage. A failure to do so must not end the run: it is the keeper's to report.
+    /// Stores a finished stage. A failure must not end the run; the implementation reports it.
     fn save(&self, stage: &str, arrays: &Arrays<'_>);
 }
 
-/// A result that can be kept.
+/// A result that can be checkpointed.
 pub(crate) trait Checkpoint: Sized {
-    /// Its parts.
+    /// Its arrays.
     fn to_arrays(&self) -> Arrays<'_>;
 
-    /// The result from its parts, checked.
+    /// Restores and checks the result.
     fn from_arrays(arrays: Arrays<'static>) -> Result<Self>;
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use crate::quantile::{AutoEncoder, Estimator, Schedule};
     use crate::robust::robust_graph;
 
-    /// Keeps stages as bytes in memory, and says which were asked for and found.
+    /// Stores stages as bytes in memory, and records which were requested and found.
     #[derive(Default)]
     struct Memory {
         stages: Mutex<BTreeMap<String, Vec<u8>>>,
@@ -60,7 +60,7 @@ mod tests {
         }
     }
 
-    /// Everything that a run gives, as text, which shows every bit of a number.
+    /// All results of a run as text that shows every bit of a number.
     fn results(params: &GraphParams, run: &Run<'_>) -> String {
         let space =
             Space::from_points(uneven_blobs(300, 7, 3, 2).unwrap().points, Metric::Euclidean).unwrap();
@@ -90,7 +90,7 @@ mod tests {
             assert!(all.len() >= 8, "{all:?}");
             assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected);
             assert_eq!(memory.found.lock().unwrap().len(), all.len());
-            // Killed at any moment: some stages are there, the others are not.
+            // Interrupted at any moment: some stages are stored, the others are not.
             for missing in &all {
                 memory.stages.lock().unwrap().remove(missing);
                 assert_eq!(results(&params, &Run::new(4).with_checkpoints(&memory)), expected, "{missing}");

@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 use crate::random::Draws;
 use crate::vectorized::vectorized;
 
-/// Chunks of vectors; large enough that the hand-over is negligible.
+/// Size of chunks of vectors; large enough that scheduling is negligible.
 pub(crate) const VECTOR_CHUNK: usize = 4096;
 
-/// Products below this many multiplications are not worth cutting up.
+/// Products below this many multiplications are not worth splitting.
 const PARALLEL_PRODUCT: usize = 1 << 18;
 
 /// `out ← alpha·a·b`, or `out ← out + alpha·a·b`.

@@ -1,4 +1,4 @@
-//! A set of undirected edges: the frame on which distances, similarities, quantiles and probabilities live.
+//! A set of undirected edges, which distances, similarities, quantiles and probabilities refer to.
 //!
 //! Edge numbers follow the order (i, j) with i < j, so a value for each edge is a plain vector, and the edges
 //! of a node are found in both directions without storing anything twice.
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use crate::neighbors::NeighborGraph;
 use crate::parameter::choices;
 
-/// Undirected edges without loops, each once.
+/// Undirected edges without self-loops, each stored once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edges {
     /// Edges of node i to higher nodes: `offsets[i]..offsets[i + 1]`.
     offsets: Vec<u64>,
-    /// Their higher ends, ascending for each node.
+    /// Their higher endpoints, ascending for each node.
     targets: Vec<u32>,
     /// Edges of node j to lower nodes, as (lower node, edge number): `lower_offsets[j]..lower_offsets[j + 1]`.
     lower_offsets: Vec<u64>,
@@ -26,15 +26,15 @@ choices! {
     /// How directed neighbors become undirected edges.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Symmetrize = "union" {
-        /// An edge where either is a neighbor of the other.
+        /// An edge if either point is a neighbor of the other.
         "union" => Union,
-        /// An edge where each is a neighbor of the other.
+        /// An edge if each point is a neighbor of the other.
         "mutual" => Mutual,
     }
 }
 
 impl Edges {
-    /// From the higher ends of each node's edges, ascending, already known to be well formed.
+    /// From the higher endpoints of each node's edges, ascending and already known to be well formed.
     fn from_upper(offsets: Vec<u64>, targets: Vec<u32>) -> Self {
         let n = offsets.len() - 1;
         let mut lower_offsets = vec![0u64; n + 1];
@@ -66,11 +66,11 @@ impl Edges {
         for (i, j) in pairs {
             let (low, high) = (i.min(j), i.max(j));
             if high as usize >= n_nodes {
-                let rule = "an edge ends at a node that does not exist";
+                let rule = "an edge refers to a node that does not exist";
                 return Err(Error::BadStructure { row: low as usize, rule });
             }
             if low == high {
-                return Err(Error::BadStructure { row: low as usize, rule: "an edge is a loop" });
+                return Err(Error::BadStructure { row: low as usize, rule: "an edge is a self-loop" });
             }
             upper.push((low, high));
         }
@@ -105,7 +105,7 @@ impl Edges {
     /// # Panics
     /// If the graph holds fewer than `k` neighbors of each point.
     pub fn from_neighbors(neighbors: &NeighborGraph, k: usize, symmetrize: Symmetrize) -> Self {
-        assert!(k <= neighbors.k(), "the neighbor graph is shorter than the edges need");
+        assert!(k <= neighbors.k(), "the neighbor graph has fewer neighbors than the edges need");
         let n = neighbors.len();
         let mut pairs: Vec<(u32, u32)> = (0..n)
             .into_par_iter()
@@ -136,7 +136,7 @@ impl Edges {
         self.targets.len()
     }
 
-    /// Whether there is no edge.
+    /// Whether there are no edges.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }
@@ -147,7 +147,7 @@ impl Edges {
         self.offsets[i] as usize..self.offsets[i + 1] as usize
     }
 
-    /// The higher end of an edge.
+    /// The higher endpoint of an edge.
     #[inline]
     pub fn target(&self, edge: usize) -> u32 {
         self.targets[edge]
@@ -165,7 +165,7 @@ impl Edges {
         Some(upper.start + place)
     }
 
-    /// The edges of a node as (other end, edge number), other ends ascending.
+    /// The edges of a node as (other endpoint, edge number), other endpoints ascending.
     pub fn incident(&self, i: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
         let lower = self.lower_offsets[i] as usize..self.lower_offsets[i + 1] as usize;
         let below = lower.map(|place| (self.lower_sources[place], self.lower_numbers[place] as usize));
@@ -191,7 +191,7 @@ impl Edges {
         values
     }
 
-    /// Hands each node its edges to higher nodes and their part of `values` (`width` for each edge), in parallel.
+    /// Passes each node its edges to higher nodes and their part of `values` (`width` per edge), in parallel.
     pub(crate) fn for_each_row<T: Send>(
         &self,
         values: &mut [T],
@@ -208,8 +208,8 @@ impl Edges {
         rows.into_par_iter().with_min_len(16).for_each(|(i, row)| work(i, self.upper(i), row));
     }
 
-    /// The same with the nodes in an order of the caller's, which must name each once; what follows one another there is worked
-    /// on together.
+    /// The same with the nodes in the caller's order, which must contain each once; consecutive nodes are processed
+    /// together.
     pub(crate) fn for_each_row_in_order<T: Send>(
         &self,
         order: &[u32],

@@ -1,6 +1,6 @@
-//! What can go wrong, one variant for each broken rule, with the numbers and what to do next.
+//! Errors: one variant for each violated rule, with the numbers and what to do next.
 
-/// The library's result.
+/// The library's result type.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that the library refuses or cannot finish.
@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is nothing to work on.
+    /// The table is empty.
     #[error("the table has no {what}: give at least one row and one column")]
     Empty {
         /// `rows` or `columns`.
@@ -54,19 +54,19 @@ pub enum Error {
     TooManyPoints {
         /// Points given.
         points: usize,
-        /// The most that is possible.
+        /// The maximum.
         most: usize,
     },
-    /// Too few distinct points for the neighborhood asked for.
+    /// Too few distinct points for the requested neighborhood.
     #[error(
-        "{needed} neighbors of each point were asked for, but there are only {distinct} distinct points; \
-         ask for at most {}",
+        "{needed} neighbors of each point were requested, but there are only {distinct} distinct points; \
+         request at most {}",
         distinct.saturating_sub(1)
     )]
     TooFewPoints {
-        /// Neighbors asked for.
+        /// Neighbors requested.
         needed: usize,
-        /// Distinct points that there are.
+        /// Number of distinct points.
         distinct: usize,
     },
     /// A parameter is outside its range.
@@ -79,18 +79,18 @@ pub enum Error {
         /// What is allowed.
         rule: String,
     },
-    /// A path that leads nowhere.
+    /// A path that names no parameter.
     #[error("{path} is not a parameter; {place} has {known}")]
     UnknownParameter {
         /// The path.
         path: String,
-        /// The last part of it that exists.
+        /// The longest prefix of it that exists.
         place: String,
         /// The names below that.
         known: String,
     },
     /// A parameter of a variant that was not chosen: it would have no effect.
-    #[error("{path} has no effect here: {choice} is {chosen}, and it belongs to {others}")]
+    #[error("{path} has no effect: it belongs to {choice} = {others}, but {choice} is {chosen}")]
     ParameterOfOther {
         /// The path.
         path: String,
@@ -98,7 +98,7 @@ pub enum Error {
         choice: String,
         /// What was chosen.
         chosen: String,
-        /// What has the parameter.
+        /// The variants that have the parameter.
         others: String,
     },
     /// Two inputs that belong together differ in length.
@@ -118,13 +118,13 @@ pub enum Error {
         row: usize,
         /// Its label.
         label: u32,
-        /// Classes that there are.
+        /// Number of classes.
         n_classes: usize,
     },
     /// Fewer than two classes have a label.
-    #[error("there are labeled points of {n_classes} class(es): at least two are needed")]
+    #[error("{n_classes} class(es) have labeled points: at least two are needed")]
     FewClasses {
-        /// Classes with an example.
+        /// Classes with a labeled point.
         n_classes: usize,
     },
     /// A class without any labeled point.
@@ -136,7 +136,7 @@ pub enum Error {
     /// Every point is labeled.
     #[error("every point has a label already: there is nothing to propagate")]
     NothingToLabel,
-    /// Conjugate gradients gave up.
+    /// Conjugate gradients did not converge.
     #[error(
         "conjugate gradients did not converge in {iterations} iterations (residual {residual:.1e}, tolerance \
          {tolerance:.1e}); allow more iterations or loosen the tolerance"
@@ -146,7 +146,7 @@ pub enum Error {
         iterations: usize,
         /// Residual reached.
         residual: f64,
-        /// Tolerance asked for.
+        /// Tolerance requested.
         tolerance: f64,
     },
     /// A precomputed distance is negative, infinite or NaN.
@@ -191,7 +191,7 @@ pub enum Error {
         /// The rule that is broken.
         rule: &'static str,
     },
-    /// A stage needs distances between pairs that a neighbor graph does not hold.
+    /// A stage needs distances that a neighbor graph does not contain.
     #[error("{stage} needs distances between all pairs, but only a neighbor graph was given; {advice}")]
     NeedsAllPairs {
         /// The stage.
@@ -200,7 +200,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// A new point whose distances overflow.
-    #[error("new point {row} is too far from everything for its distances to be numbers")]
+    #[error("new point {row} is so far from all other points that its distances overflow")]
     TooDistant {
         /// Its row.
         row: usize,
@@ -222,53 +222,53 @@ pub enum Error {
         /// The iteration.
         iteration: usize,
     },
-    /// The eigensolvers gave up; nothing unconverged is returned.
+    /// The eigensolvers did not converge; nothing unconverged is returned.
     #[error(
         "{converged} of {wanted} eigenpairs converged (largest residual {residual:.2e}, tolerance {tolerance:.2e}); \
-         loosen the tolerance, ask for fewer clusters or use more neighbors"
+         loosen the tolerance, request fewer clusters or use more neighbors"
     )]
     EigenNotConverged {
         /// Pairs within the tolerance.
         converged: usize,
-        /// Pairs asked for.
+        /// Pairs requested.
         wanted: usize,
         /// Largest residual.
         residual: f64,
-        /// Tolerance asked for.
+        /// Tolerance requested.
         tolerance: f64,
     },
     /// A dense eigenproblem or factorization failed.
-    #[error("{what} failed; the matrix may hold values that are too large or too small")]
+    #[error("{what} failed; the matrix may contain values that are too large or too small")]
     Numerical {
         /// Which computation.
         what: &'static str,
     },
     /// More clusters than can be told apart.
-    #[error("{clusters} clusters were asked for, but only {distinct} points can be told apart")]
+    #[error("{clusters} clusters were requested, but only {distinct} points can be told apart")]
     TooManyClusters {
-        /// Clusters asked for.
+        /// Clusters requested.
         clusters: usize,
         /// Points that differ.
         distinct: usize,
     },
     /// Clustering per component cannot give fewer clusters than components.
     #[error(
-        "the graph has {components} components, so clustering them one by one gives at least that many clusters, \
+        "the graph has {components} connected components, so clustering each separately gives at least that many clusters, \
          not {clusters}; link the components instead"
     )]
     FewerClustersThanComponents {
-        /// Clusters asked for.
+        /// Clusters requested.
         clusters: usize,
         /// Components found.
         components: usize,
     },
-    /// The graph is in components and the user asked for it to be in one.
-    #[error("the graph has {components} components; link them, or cluster them one by one")]
+    /// The graph is disconnected, but a connected one is required.
+    #[error("the graph has {components} connected components; link them, or cluster each separately")]
     Disconnected {
         /// Components found.
         components: usize,
     },
-    /// An array that was kept is not what belongs there.
+    /// A stored array is not what is expected.
     #[error("array '{name}': {problem}")]
     BadArray {
         /// Name of the array.
@@ -282,8 +282,8 @@ pub enum Error {
         /// What is wrong with them.
         problem: String,
     },
-    /// The header of a model is not what belongs there.
-    #[error("the header of the model: {problem}")]
+    /// The header of a model is malformed.
+    #[error("the model's header is malformed: {problem}")]
     BadHeader {
         /// What is wrong with it.
         problem: String,
@@ -302,9 +302,9 @@ pub enum Error {
     /// A reader or writer failed.
     #[error("{problem}")]
     Io {
-        /// How it failed.
+        /// The kind of failure.
         kind: std::io::ErrorKind,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
     /// The run would need more memory than there is.
@@ -320,15 +320,15 @@ pub enum Error {
         needed: u64,
         /// Bytes available.
         available: u64,
-        /// What would fit.
+        /// How to make it fit.
         advice: String,
     },
-    /// A table could not be kept outside memory.
-    #[error("a table of {} cannot be kept outside memory: {problem}", human_bytes(*bytes))]
+    /// An out-of-core table could not be created.
+    #[error("cannot create an out-of-core table of {}: {problem}", human_bytes(*bytes))]
     Scratch {
         /// Bytes of the table.
         bytes: u64,
-        /// What whoever offered the room said.
+        /// The message of the scratch provider.
         problem: String,
     },
     /// The listener asked to stop.
@@ -342,7 +342,7 @@ impl Error {
     }
 }
 
-/// For writers that call the library: a failure of theirs comes back as it was.
+/// Lets writers that call the library get their own I/O errors back unchanged.
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -352,7 +352,7 @@ impl From<Error> for std::io::Error {
     }
 }
 
-/// The name of each variant, for front ends with errors of their own. A variant that is not listed here does not compile.
+/// The name of each variant, for front ends with their own error types. An unlisted variant does not compile.
 macro_rules! names {
     ($($Variant:ident),+ $(,)?) => {
         impl Error {

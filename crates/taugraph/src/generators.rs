@@ -1,4 +1,4 @@
-//! Synthetic points with known groups, of the product and not only of its tests.
+//! Synthetic points with known groups, for users as well as tests.
 //!
 //! Every point is a function of (seed, shape, group, index), whatever the number of threads.
 
@@ -18,14 +18,14 @@ pub struct LabeledPoints {
     pub labels: Labels,
 }
 
-/// How the points lie along a spiral's arm.
+/// How the points are distributed along a spiral arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpiralDensity {
-    /// Uniform in the angle, offset up to 0.2: the arms thin out outwards.
+    /// Uniform in the angle, offset up to 0.2: the arms become sparser outward.
     #[default]
     UniformAngle,
-    /// Denser outwards (square root of a uniform number), offset up to 0.5.
+    /// Denser outward (square root of a uniform number), offset up to 0.5.
     EvenLength,
 }
 
@@ -47,7 +47,7 @@ fn generate(
     Ok(LabeledPoints { points: Points::new(values, n_columns)?, labels })
 }
 
-/// Group of each of `n` points dealt out in equal parts, one after the other.
+/// Group of each of `n` points, divided into equal consecutive parts.
 fn equal_parts(n: usize, n_groups: u32) -> impl Iterator<Item = u32> {
     (0..n).map(move |index| (index * n_groups as usize / n) as u32)
 }
@@ -68,7 +68,7 @@ pub fn two_spirals(n: usize, density: SpiralDensity, seed: u64) -> Result<Labele
     })
 }
 
-/// Five arms of a pinwheel: (r, s) ~ N(0, diag(0.3², 0.1²)), r shifted by 1, turned by the arm's angle + 0.25·eʳ,
+/// Five arms of a pinwheel: (r, s) ~ N(0, diag(0.3², 0.1²)), r shifted by 1, rotated by the arm's angle + 0.25·eʳ,
 /// times 10.
 pub fn pinwheel(n: usize, seed: u64) -> Result<LabeledPoints> {
     require(n >= 5, "points", n, "must be at least 5")?;

@@ -8,7 +8,7 @@ use crate::arrays::Arrays;
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
 
-/// A label for each point: ids 0, 1, … below [`Labels::n_classes`]. Reads as a slice of ids.
+/// A label for each point: ids 0, 1, … below [`Labels::n_classes`]. Dereferences to a slice of ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Labels {
     ids: Vec<u32>,
@@ -24,7 +24,7 @@ impl Labels {
         }
     }
 
-    /// Numbers any names in their own order; gives the name of each class beside.
+    /// Numbers any names in sorted order; also returns the name of each class.
     pub fn from_names<T: Ord + Clone>(names: &[T]) -> (Self, Vec<T>) {
         let mut classes = names.to_vec();
         classes.sort_unstable();
@@ -34,7 +34,7 @@ impl Labels {
         (Self { ids, n_classes: classes.len() }, classes)
     }
 
-    /// Numbers any names in the order of their first points: no class is empty.
+    /// Numbers any names in order of first appearance; no class is empty.
     pub fn in_order_of_appearance<T: Eq + Hash>(names: impl IntoIterator<Item = T>) -> Self {
         let mut classes = HashMap::new();
         let number = |name| {
@@ -50,7 +50,7 @@ impl Labels {
         self.n_classes
     }
 
-    /// Points of each class.
+    /// Number of points in each class.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.n_classes];
         self.ids.iter().for_each(|&id| sizes[id as usize] += 1);

@@ -1,5 +1,5 @@
 //! Stage 9, components: weak links join the components of the graph, so that methods that need a connected graph work and
-//! still see how weakly the components hang together.
+//! still see how weakly the components are connected.
 
 use crate::affinity::{AffinityKind, local_affinity};
 use crate::arrays::Arrays;
@@ -11,7 +11,7 @@ use crate::neighbors::{OutsideSearch, SearchParams, Space};
 use crate::progress::Run;
 use crate::scale::LocalScales;
 
-/// A link is this much weaker than the affinity it would have had …
+/// A link's weight is this fraction of the affinity of its ends …
 const WEAKENING: f64 = 1e-3;
 /// … and that affinity counts as at least this.
 const MIN_AFFINITY: f64 = 1e-3;
@@ -27,14 +27,14 @@ pub struct Link {
     pub weight: f64,
 }
 
-/// A graph in one component.
+/// A connected graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {
     /// The graph with its links.
     pub graph: SparseGraph,
     /// The links.
     pub links: Vec<Link>,
-    /// Whether every link surely is the shortest way out of its component; see [`link_components`].
+    /// Whether every link is guaranteed to be the shortest from its component; see [`link_components`].
     pub are_shortest: bool,
 }
 
@@ -71,8 +71,8 @@ impl Checkpoint for Linked {
 /// Joins each component to the nearest point outside it, in Borůvka rounds. A link has the weight 1e-3·max(w, 1e-3), with w the
 /// locally scaled affinity of its ends.
 ///
-/// A neighbor graph knows no distances across its components: there [`link_by_degree`] joins them. Very large components are
-/// searched by sampled representatives: those links are short, but perhaps not the shortest.
+/// A neighbor graph has no distances across its components, so [`link_by_degree`] joins them. Very large components are
+/// searched through sampled representatives: those links are short, but perhaps not the shortest.
 pub fn link_components(
     graph: SparseGraph,
     space: &Space,
@@ -115,7 +115,7 @@ pub fn link_components(
     Ok(Linked { graph: linked, links, are_shortest })
 }
 
-/// Joins every component to the largest one, between their nodes of highest degree, with the least weight.
+/// Joins every component to the largest one by a link of minimal weight between their nodes of highest degree.
 ///
 /// For graphs without distances.
 pub fn link_by_degree(graph: &SparseGraph) -> (SparseGraph, Vec<Link>) {

@@ -1,11 +1,11 @@
-//! How much a run will allocate at its peak, said before it allocates; and large tables, in memory or outside it.
+//! Estimates of a run's peak memory before it allocates; and large tables, in memory or out-of-core.
 
 use crate::error::{Error, Result};
 
 /// The memory that the operating system could hand out now, in bytes, or `None` where it does not say.
 ///
-/// On Linux the smaller of `MemAvailable` and what the control group has left. These two system reports are
-/// the only thing that the library ever reads from outside.
+/// On Linux, the smaller of `MemAvailable` and what the control group has left. These two system files are
+/// the only ones that the library ever reads.
 pub fn available() -> Option<u64> {
     let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
     let limit = read_number("/sys/fs/cgroup/memory.max");
@@ -27,14 +27,14 @@ fn read_number(path: &str) -> Option<u64> {
     std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Room for large tables outside memory, offered by a front end in a [`Run`](crate::progress::Run): as a rule files that
-/// are mapped into memory, whose pages the system takes back when it needs them.
+/// Out-of-core storage for large tables, provided by a front end in a [`Run`](crate::progress::Run): usually
+/// memory-mapped files, whose pages the system reclaims when it needs them.
 pub trait Scratch: Sync {
-    /// A table of `n_values` zeros that is gone when it is dropped. All of its room must be reserved by then.
+    /// A table of `n_values` zeros, deleted when it is dropped. All of its space must be reserved on return.
     fn table(&self, n_values: usize) -> std::result::Result<Box<dyn ScratchTable>, String>;
 }
 
-/// A table outside memory.
+/// An out-of-core table.
 pub trait ScratchTable: AsRef<[f64]> + AsMut<[f64]> + Send + Sync {}
 
 impl<T: AsRef<[f64]> + AsMut<[f64]> + Send + Sync> ScratchTable for T {}
@@ -77,17 +77,17 @@ impl AsMut<[f64]> for LargeTable {
     }
 }
 
-/// What each stage of a run holds at its peak, everything kept from earlier stages included.
+/// The peak memory of each stage of a run, including everything retained from earlier stages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MemoryEstimate {
     /// Name of the stage and its bytes, in the order of the run.
     pub stages: Vec<(&'static str, u64)>,
-    /// Bytes if the run takes more than it needs, which it only does where there is more.
+    /// Total bytes if the run uses more than it needs, which it does only if they are available.
     pub at_most: u64,
 }
 
 impl MemoryEstimate {
-    /// Stages that take what they need.
+    /// An estimate whose stages use only what they need.
     pub fn of(stages: Vec<(&'static str, u64)>) -> Self {
         Self { stages, at_most: 0 }
     }
@@ -99,7 +99,7 @@ impl MemoryEstimate {
         self
     }
 
-    /// The most that the run may hold.
+    /// The maximum that the run may use.
     pub fn most(&self) -> u64 {
         self.at_most.max(self.peak().1)
     }
@@ -110,7 +110,7 @@ impl MemoryEstimate {
     }
 }
 
-/// Refuses the run when `estimate(n)` is over the limit, and says the largest number of points that fits.
+/// Refuses the run if `estimate(n)` exceeds the limit, and reports the largest number of points that fits.
 pub(crate) fn refuse_if_over(
     n: usize,
     limit: Option<u64>,

@@ -32,7 +32,7 @@ impl Contingency {
         }
         let mut cells: Vec<(usize, usize, f64)> =
             joint.into_iter().map(|((i, j), count)| (i, j, count)).collect();
-        // In a fixed order, so that the sums below are the same in every run.
+        // A fixed order makes the sums below the same in every run.
         cells.sort_unstable_by_key(|&(i, j, _)| (i, j));
         Ok(Self { cells, rows, columns, n: a.len() as f64 })
     }
@@ -51,7 +51,7 @@ impl Contingency {
         (entropy(&self.rows), entropy(&self.columns))
     }
 
-    /// Whether both labelings are one single cluster, or both all singletons: agreement without information.
+    /// Whether both labelings are a single cluster, or both all singletons: agreement without information.
     fn is_trivial(&self) -> bool {
         let all = |counts: &[f64]| counts.len() == self.n as usize;
         (self.rows.len() == 1 && self.columns.len() == 1) || (all(&self.rows) && all(&self.columns))
@@ -78,7 +78,7 @@ pub fn nmi(a: &[u32], b: &[u32]) -> Result<f64> {
     }
     let (of_a, of_b) = table.entropies();
     let mutual = table.mutual_information();
-    // Rounding may leave a product of independent labels a hair above 0.
+    // Rounding may leave the value of independent labels slightly above 0.
     Ok(if mutual <= f64::EPSILON { 0.0 } else { (2.0 * mutual / (of_a + of_b)).min(1.0) })
 }
 
@@ -89,7 +89,7 @@ pub fn ari(a: &[u32], b: &[u32]) -> Result<f64> {
     let cells = squares(&mut table.cells.iter().map(|cell| cell.2));
     let rows = squares(&mut table.rows.iter().copied());
     let columns = squares(&mut table.columns.iter().copied());
-    // Pairs together in both, apart in both, together in one only.
+    // Pairs in the same cluster in both labelings, in neither, in one only.
     let both = cells - table.n;
     let only_b = columns - cells;
     let only_a = rows - cells;
@@ -113,7 +113,7 @@ pub fn ami(a: &[u32], b: &[u32]) -> Result<f64> {
     let (of_a, of_b) = table.entropies();
     let normalizer = (of_a + of_b) / 2.0;
     let denominator = normalizer - expected;
-    // As scikit-learn: never 0, and never of the other sign by rounding.
+    // As in scikit-learn: rounding must not make it 0 or change its sign.
     let denominator =
         if denominator < 0.0 { denominator.min(-f64::EPSILON) } else { denominator.max(f64::EPSILON) };
     Ok((table.mutual_information() - expected) / denominator)
@@ -164,7 +164,7 @@ fn expected_mutual_information(table: &Contingency) -> f64 {
     total
 }
 
-/// Share of the points labeled right under the best one-to-one matching of clusters to classes.
+/// Share of correctly labeled points under the best one-to-one matching of clusters to classes.
 pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
     let table = Contingency::new(truth, clusters)?;
     let matched = table.matched();
@@ -172,7 +172,7 @@ pub fn matched_accuracy(truth: &[u32], clusters: &[u32]) -> Result<f64> {
     Ok(right / table.n)
 }
 
-/// The clusters renamed so that as many points as possible have the label they have in `reference`.
+/// The clusters relabeled so that as many points as possible have the label they have in `reference`.
 ///
 /// Clusters without a counterpart get the lowest labels that the reference does not use.
 pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
@@ -188,7 +188,7 @@ pub fn match_labels(reference: &[u32], clusters: &[u32]) -> Result<Vec<u32>> {
 }
 
 impl Contingency {
-    /// The class of each cluster under the matching by which most points agree; none where there are more clusters than classes.
+    /// The class of each cluster under the matching on which most points agree; `None` for clusters left over.
     fn matched(&self) -> Vec<Option<usize>> {
         let (classes, clusters) = (self.rows.len(), self.columns.len());
         let (rows, columns) = (classes.min(clusters), classes.max(clusters));
@@ -207,7 +207,7 @@ impl Contingency {
     }
 }
 
-/// The column assigned to each row, of which there are no more than columns, so that the sum of the costs is least.
+/// The column assigned to each row so that the sum of the costs is minimal. There must be no more rows than columns.
 ///
 /// Shortest augmenting paths (Jonker and Volgenant 1987), O(rows² · columns).
 fn assignment(cost: &[f64], rows: usize, columns: usize) -> Vec<usize> {
@@ -265,7 +265,7 @@ pub fn accuracy(truth: &[u32], predicted: &[u32]) -> Result<f64> {
     Ok(right as f64 / truth.len() as f64)
 }
 
-/// Mean over the true classes of the share of their points that got the right label.
+/// Mean over the true classes of the share of their points with the correct label.
 pub fn balanced_accuracy(truth: &[u32], predicted: &[u32]) -> Result<f64> {
     check_lengths(truth, predicted)?;
     let (classes, _) = Labels::from_names(truth);

@@ -191,7 +191,7 @@ choices! {
         "local-scaling" => LocalScaling,
         /// Control for `robust`: the same sparse graph with p = 1 everywhere.
         "constant-control" => ConstantControl,
-        /// Control for `paper`: affinities above the threshold, averaged distances, no quantile.
+        /// Control for `paper`: affinities above the best threshold, averaged distances, the same shrinkage, no quantile.
         "threshold-control" => ThresholdControl,
     }
 }
@@ -211,37 +211,41 @@ impl Preset {
     /// Its parameters.
     pub fn params(self) -> GraphParams {
         let robust = GraphParams::default();
-        let paper = GraphParams {
+        let literal = GraphParams {
             candidates: CandidatePairs::All,
             scale_floor: 0.5,
-            estimator: Estimator::AutoEncoder(AutoEncoder::default()),
-            threshold: 0.7,
+            estimator: Estimator::AutoEncoder(AutoEncoder::literal()),
+            threshold: 0.2,
             probability: Probability::Decay { floor: 0.4 },
             robust_scale: RobustScale::MedianOfRealizations { draws: 25 },
             final_affinity: FinalAffinity::Plain,
             link_components: LinkComponents::No,
             ..GraphParams::default()
         };
+        let shrunk = ScaleShrinkage::TowardMedian { exponent: 0.75 };
         match self {
             Preset::Robust => robust,
             Preset::RobustMean => {
                 let mean = Neighborhood { statistic: PoolStatistic::Mean, ..Neighborhood::default() };
                 GraphParams { estimator: Estimator::Neighborhood(mean), ..robust }
             }
-            Preset::Paper => paper,
-            Preset::PaperLiteral => GraphParams {
-                estimator: Estimator::AutoEncoder(AutoEncoder::literal()),
-                threshold: 0.2,
-                ..paper
+            Preset::Paper => GraphParams {
+                estimator: Estimator::AutoEncoder(AutoEncoder::default()),
+                threshold: 0.6,
+                scale_shrinkage: shrunk,
+                ..literal
             },
+            Preset::PaperLiteral => literal,
             Preset::LocalScaling => GraphParams {
                 estimator: Estimator::Constant,
                 probability: Probability::Persistence { floor: 0.0 },
                 robust_scale: RobustScale::First,
-                ..paper
+                ..literal
             },
             Preset::ConstantControl => GraphParams { estimator: Estimator::Constant, ..robust },
-            Preset::ThresholdControl => GraphParams { estimator: Estimator::Identity, ..paper },
+            Preset::ThresholdControl => {
+                GraphParams { estimator: Estimator::Identity, scale_shrinkage: shrunk, ..literal }
+            }
         }
     }
 }

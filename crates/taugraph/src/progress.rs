@@ -1,6 +1,6 @@
-//! How a run speaks with whoever started it: progress out, cancellation in, the memory it may use, and room beside it.
+//! How a run communicates with its caller: progress out, cancellation in, the memory it may use, and out-of-core storage.
 //!
-//! The library itself prints nothing. A front end implements [`Progress`] and hands it over in a [`Run`].
+//! The library itself prints nothing. A front end implements [`Progress`] and passes it in a [`Run`].
 
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::memory::{self, Scratch};
 ///
 /// The methods are called from worker threads; they must be quick.
 pub trait Progress: Sync {
-    /// A stage begins. `total` is the number of steps it will report, where that is known.
+    /// A stage begins. `total` is the number of steps it will report, if known.
     fn stage(&self, name: &str, total: Option<u64>) {
         let _ = (name, total);
     }
@@ -20,30 +20,30 @@ pub trait Progress: Sync {
         let _ = steps;
     }
 
-    /// Whether the run should stop. Asked at least between blocks of work.
+    /// Whether the run should stop. Called at least between blocks of work.
     fn canceled(&self) -> bool {
         false
     }
 }
 
-/// Says nothing and never cancels.
+/// Ignores progress and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
 impl Progress for Silent {}
 
-/// What belongs to one run and not to the method: the seed, the listener, the memory limit and the room outside it.
+/// What belongs to one run rather than to the method: the seed, the listener, the memory limit, checkpoints and scratch.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// Every random number is a function of this seed; see [`crate::random`].
     pub seed: u64,
-    /// Who listens.
+    /// The listener.
     pub progress: &'a dyn Progress,
-    /// Bytes that the run may allocate; `None` means no limit is known and nothing is refused.
+    /// Bytes that the run may allocate; `None` means that no limit is known and nothing is refused.
     pub memory_limit: Option<u64>,
-    /// Who keeps finished stages.
+    /// Where finished stages are checkpointed.
     pub checkpoints: Option<&'a dyn Checkpoints>,
-    /// Where tables as large as the points are kept; `None` keeps them in memory. The results are the same to the bit.
+    /// Where tables as large as the points are stored; `None` keeps them in memory. The results are the same to the bit.
     pub scratch: Option<&'a dyn Scratch>,
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Run<'_> {
 }
 
 impl Run<'static> {
-    /// A silent run with `seed`, limited to the memory that the system has available now.
+    /// A silent run with `seed`, limited to the memory currently available.
     pub fn new(seed: u64) -> Self {
         let memory_limit = memory::available();
         Self { seed, progress: &Silent, memory_limit, checkpoints: None, scratch: None }
@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
         Run { progress, ..self }
     }
 
-    /// The same run with someone who keeps its finished stages.
+    /// The same run with checkpoints of its finished stages.
     pub fn with_checkpoints<'b>(self, checkpoints: &'b dyn Checkpoints) -> Run<'b>
     where
         'a: 'b,
@@ -82,12 +82,12 @@ impl<'a> Run<'a> {
         Run { checkpoints: Some(checkpoints), ..self }
     }
 
-    /// The same run without keeping anything: for stages that are repeated.
+    /// The same run without checkpoints, for stages that are repeated.
     pub(crate) fn without_checkpoints(self) -> Self {
         Run { checkpoints: None, ..self }
     }
 
-    /// The same run with room for large tables outside memory.
+    /// The same run with out-of-core storage for large tables.
     pub fn with_scratch<'b>(self, scratch: &'b dyn Scratch) -> Run<'b>
     where
         'a: 'b,
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What was kept of a stage if it `fits` this run, or what `compute` gives, which is then kept.
+    /// The checkpoint of a stage if it `fits` this run; otherwise the result of `compute`, which is then checkpointed.
     pub(crate) fn checkpointed<T: Checkpoint>(
         &self,
         stage: &str,
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         Ok(computed)
     }
 
-    /// An error if the run was canceled.
+    /// Returns an error if the run was canceled.
     pub(crate) fn check(&self) -> Result<()> {
         if self.progress.canceled() { Err(Error::Canceled) } else { Ok(()) }
     }

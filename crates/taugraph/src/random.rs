@@ -35,9 +35,9 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 pub enum Stage {
     /// Synthetic points.
     Generator = 1,
-    /// Which points the generators disturb, and by how much.
+    /// Which points the generators perturb, and by how much.
     Noise = 2,
-    /// Start of the principal components' subspace.
+    /// Starting subspace of the principal components.
     Pca = 3,
     /// Random initial weights of networks and factorizations.
     Weights = 4,
@@ -53,15 +53,15 @@ pub enum Stage {
     Eigen = 9,
     /// Seeding of k-means.
     KMeans = 10,
-    /// LabeledNodes that are tried when propagation is evaluated.
+    /// Labeled points drawn for the evaluation of propagation.
     Trials = 11,
-    /// Order in which communities grow.
+    /// Order in which nodes are moved between communities.
     Communities = 12,
-    /// The inverted file of the approximate neighbor search, and the samples that it is measured on.
+    /// The inverted lists of the approximate neighbor search, and the samples on which its recall is measured.
     Ivf = 13,
-    /// Points that look for other components in the name of their own.
+    /// Points that represent their component in the search for other components.
     Representatives = 14,
-    /// Points that a report shows.
+    /// Points shown in a report.
     Shown = 15,
     /// Which row of W the trained estimators see as the target of another.
     Targets = 16,
@@ -120,9 +120,9 @@ impl Draws {
         (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller (one of the two values, so that each draw stands alone).
+    /// Standard normal, by Box and Muller (only one of the two values, so that draws are independent of each other).
     pub fn normal(&mut self) -> f64 {
-        // 1 − u lies in (0, 1], so that the logarithm is finite.
+        // 1 − u lies in (0, 1], so the logarithm is finite.
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (TAU * self.uniform()).cos()
     }
@@ -132,7 +132,7 @@ impl Draws {
     /// # Panics
     /// If `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        assert!(bound > 0, "below(0) has no answer");
+        assert!(bound > 0, "below(0) is undefined");
         // The bias of a multiply-shift with 64 bits is below 2⁻³² for every bound that fits in 32 bits.
         let bits = (u64::from(self.bits()) << 32) | u64::from(self.bits());
         ((u128::from(bits) * bound as u128) >> 64) as usize

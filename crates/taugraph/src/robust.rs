@@ -1,4 +1,4 @@
-//! Algorithm 1 on one page: from points to a robust graph.
+//! Algorithm 1 at a glance: from points to a robust graph.
 
 use crate::affinity::{Similarities, edge_distances, local_affinity};
 use crate::edges::Edges;
@@ -14,7 +14,7 @@ use crate::quantile::{ProblemSize, Quantiles, Training};
 use crate::scale::{FirstScale, LocalScales, first_scales};
 use crate::stochastic::{StochasticGraph, robust_scales};
 
-/// The robust graph and everything that was learned on the way. Nodes are the distinct points.
+/// The robust graph and all intermediate results. Nodes are the distinct points.
 #[derive(Debug, Clone)]
 pub struct NodeGraph {
     /// Which rows share a node.
@@ -29,41 +29,41 @@ pub struct NodeGraph {
     pub stochastic: StochasticGraph,
     /// Distance of each candidate edge.
     pub distances: Vec<f64>,
-    /// How the quantile models were trained; empty without training.
+    /// Training history of the quantile models; empty without training.
     pub training: Vec<Training>,
-    /// Share of the edges whose quantiles crossed before they were put in order.
+    /// Share of the edges whose quantiles crossed before they were rearranged.
     pub crossing_rate: Option<f64>,
-    /// The final affinity, links included.
+    /// The final affinity, including links.
     pub graph: SparseGraph,
     /// Components of the final affinity before they were linked.
     pub components: Components,
     /// The links between them.
     pub links: Vec<Link>,
-    /// Whether each link surely is the shortest way out of its component.
+    /// Whether each link is guaranteed to be the shortest from its component.
     pub links_are_shortest: bool,
-    /// How the neighbors were found, and how many of the true ones.
+    /// How the neighbors were found, and with what recall.
     pub search: SearchInfo,
 }
 
 /// What is known about an edge between two rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowEdge {
-    /// A candidate.
+    /// A candidate edge.
     Candidate {
         /// Its probability.
         probability: f64,
         /// Its length.
         distance: f64,
     },
-    /// A copy and the row that it equals.
+    /// An edge between a copy and the row that it equals.
     Copy,
     /// A weak link between components.
     Link,
 }
 
 impl NodeGraph {
-    /// The graph over all rows. A copy hangs on the first row equal to it by an edge of weight 1, the affinity at distance
-    /// 0, so that the graph stays as sparse as that of the distinct points.
+    /// The graph over all rows. A copy is attached to the first row equal to it by an edge of weight 1, the affinity at distance
+    /// 0, so the graph stays as sparse as that of the distinct points.
     pub fn graph_of_rows(&self) -> SparseGraph {
         let copies: Vec<(u32, u32, f64)> = self.copies().map(|(first, copy)| (first, copy, 1.0)).collect();
         if copies.is_empty() {
@@ -127,16 +127,14 @@ impl Candidates {
             CandidatePairs::Neighbors { k, symmetrize } => Edges::from_neighbors(&neighbors, k, symmetrize),
             CandidatePairs::All if distinct.knows_all_pairs() => Edges::all_pairs(distinct.len()),
             CandidatePairs::All => {
-                let advice = "take the neighbors as candidates";
+                let advice = "use the neighbors as candidates";
                 return Err(Error::NeedsAllPairs { stage: "this preset", advice });
             }
         };
         let distances = match (distinct, params.candidates) {
             // Known from the search, to the bit.
             (Space::Points(_), CandidatePairs::Neighbors { .. }) => edges.map(|_, i, j| {
-                neighbors
-                    .distance_between(i as usize, j as usize)
-                    .expect("a candidate is somebody's neighbor")
+                neighbors.distance_between(i as usize, j as usize).expect("a candidate pair are neighbors")
             }),
             _ => edge_distances(distinct, &edges),
         };
@@ -163,16 +161,16 @@ impl Candidates {
     }
 }
 
-/// The candidate edges with their similarities and conditional quantiles: Algorithm 1 as far as that.
+/// The candidate edges with their similarities and conditional quantiles: Algorithm 1 up to that step.
 #[derive(Debug, Clone)]
 pub struct QuantileGraph {
     /// Which rows are the same node.
     pub duplicates: Duplicates,
     /// The candidate edges between the nodes.
     pub edges: Edges,
-    /// Similarity of each.
+    /// Similarity of each candidate edge.
     pub similarities: Vec<f64>,
-    /// Conditional quantiles of these.
+    /// Conditional quantiles of the similarities.
     pub quantiles: Quantiles,
 }
 
@@ -195,21 +193,21 @@ pub fn robust_graph(space: &Space, params: &CheckedGraphParams, run: &Run<'_>) -
     Ok(robust_graph_for(space, &|_| Ok((params.clone(), ())), run)?.0)
 }
 
-/// The same with parameters that depend on the number of distinct points; gives them back, and what was said about them.
+/// The same with parameters that depend on the number of distinct points; also returns them and the notes about them.
 pub(crate) fn robust_graph_for<T>(
     space: &Space,
     params_for: &dyn Fn(usize) -> Result<(CheckedGraphParams, T)>,
     run: &Run<'_>,
 ) -> Result<(NodeGraph, CheckedGraphParams, T)> {
     let row = RowSize::of(space, run);
-    // A distance matrix is there already, but its distinct rows may have to be copied.
+    // A distance matrix is already in memory, but its distinct rows may have to be copied.
     let copies = |n: usize| if let Space::Distances(_) = space { 8 * (n as u64).pow(2) } else { 0 };
     let (at_most, _) = params_for(space.len())?;
     refuse_if_over(
         space.len(),
         run.memory_limit,
         |n| memory_estimate(n, row, &at_most).plus(copies(n)),
-        "use fewer neighbors, or a preset on neighbors and not on all pairs",
+        "use fewer neighbors, or a preset that uses neighbors instead of all pairs",
     )?;
     let (distinct, duplicates) = space.distinct(run)?;
     let (params, said) = params_for(duplicates.n_nodes())?;
@@ -259,7 +257,7 @@ fn graph_of_distinct(
     })
 }
 
-/// Squares of values beyond 1e150 overflow, and below 1e-150 they vanish: nothing can be told apart then.
+/// Squares of values above 1e150 overflow, and of values below 1e-150 underflow: then no points can be told apart.
 fn check_distances(neighbors: &NeighborGraph) -> Result<()> {
     let farthest =
         (0..neighbors.len()).map(|i| neighbors.distances(i)[neighbors.k() - 1]).fold(0.0, f64::max);
@@ -297,12 +295,12 @@ fn final_affinity(
     SparseGraph::from_edges(edges, &weights)
 }
 
-/// What a row of the input holds, as far as it decides how much memory a run takes.
+/// What a row of the input contains, as far as it determines the memory of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowSize {
-    /// A row of a dense table in memory, of so many columns.
+    /// A row of a dense table in memory, with this many columns.
     Columns(usize),
-    /// The same outside memory, in a run with a scratch: tables as large as the points are all there.
+    /// The same out-of-core, in a run with a scratch, where all tables as large as the points are stored.
     OutOfCore(usize),
     /// A row of sparse points.
     Entries {
@@ -332,9 +330,9 @@ impl RowSize {
         }
     }
 
-    /// Bytes of `n` such points with their distinct copy, of finding the copies among them, and of finding `k` neighbors of each.
+    /// Bytes for `n` such points with their deduplicated copy, for finding duplicates, and for finding `k` neighbors of each.
     fn bytes(self, n: u64, k: u64) -> [u64; 3] {
-        // Norms, ids and order of the points, and the centers of their cells; neighbors that wait for their place.
+        // Norms, ids and order of the points, and the centroids of their lists; buffered neighbors.
         let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
             // A tree has a copy of its points and a box for a few of them.
@@ -349,7 +347,7 @@ impl RowSize {
                 let entries = (n as f64 * mean).ceil() as u64 + 1;
                 // Columns and values; offsets and norms.
                 let points = 12 * entries + 16 * n;
-                // The points by columns, of which there are no more than entries, with two counters for each; lists of ids.
+                // The points by column, with two counters for each column, of which there are no more than entries; lists of ids.
                 let by_columns = 28 * entries + 32 * n;
                 // The columns of a block of queries, in every thread.
                 let blocks = (1 << 10) * longest as u64 * rayon::current_num_threads() as u64;
@@ -359,33 +357,33 @@ impl RowSize {
     }
 }
 
-/// Candidate edges, counted from above, and the bytes of a [`NodeGraph`] on them, its final affinity left out.
+/// An upper bound on the candidate edges, and the bytes of a [`NodeGraph`] on them without its final affinity.
 pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
     let n_edges = max_edges(n as u64, params);
     let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;
     (n_edges, neighbors + Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
 }
 
-/// Candidates are counted as if no two points chose each other, so the estimate is from above.
+/// Candidates are counted as if no two points chose each other, so the estimate is an upper bound.
 fn max_edges(n: u64, params: &GraphParams) -> u64 {
     match params.candidates {
         CandidatePairs::All => n * n.saturating_sub(1) / 2,
-        // No more neighbors than points, whatever is asked for.
+        // No more neighbors than points, whatever is requested.
         CandidatePairs::Neighbors { k, .. } => n * (k as u64).min(n),
     }
 }
 
-/// What the run will hold at each stage, for `n` rows of a size; an estimate from above.
+/// The memory of a run at each stage, for `n` rows of a size; an upper bound.
 pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEstimate {
     let n = n as u64;
-    // No more neighbors than points, whatever is asked for.
+    // No more neighbors than points, whatever is requested.
     let k = (params.n_neighbors() as u64).min(n);
     let [rows, hashing, searching] = row.bytes(n, k);
     let n_edges = max_edges(n, params);
     let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
-    // Tiles, packed blocks and stacks of the threads.
+    // Tiles, packed blocks and thread stacks.
     let workspace = (2 << 20) * (1 + rayon::current_num_threads() as u64);
-    // The points, their distinct copy and the map from rows to nodes.
+    // The points, their deduplicated copy and the map from rows to nodes.
     let points = workspace + rows + 8 * n;
     let neighbors = 12 * n * k;
     let edges = Edges::bytes(n, n_edges) + 8 * n_edges;
@@ -393,7 +391,7 @@ pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEs
     let n_taus = params.taus.len() as u64;
     let estimator = params.estimator.as_dyn().bytes(ProblemSize { n_nodes: n, n_edges, n_taus });
     let stochastic = 16 * n_edges;
-    // Compressed rows, and the list by which they are handed out.
+    // Compressed rows, and the list for distributing them over threads.
     let graph = 24 * n_edges + 88 * n;
     let stages = vec![
         ("duplicates", points + hashing),

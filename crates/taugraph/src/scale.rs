@@ -1,4 +1,4 @@
-//! Stage 4, local scales: how far "near" is around each point.
+//! Stage 4, local scales: what distance counts as near around each point.
 
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ choices! {
             /// How many neighbors.
             k: usize = 7, "at least 1" => |k| *k >= 1;
         },
-        /// The user's own scale of each row; used as given, without a floor.
+        /// The user's own scale for each row; used as given, without a floor.
         "given" => Given {
             /// One scale for each row.
             values: Vec<f64> = Vec::new();
@@ -73,7 +73,7 @@ pub struct LocalScales {
 }
 
 impl LocalScales {
-    /// Checks scales that the user brings.
+    /// Checks the user's own scales.
     pub fn new(values: Vec<f64>) -> Result<Self> {
         match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
             None => {
@@ -92,7 +92,7 @@ impl LocalScales {
 
     /// Raises every scale to at least `floor` × the median of the positive ones.
     ///
-    /// Points in a tight knot have scales near 0, and all their affinities would vanish. If no scale is
+    /// Points in a tight clump have scales near 0, and all their affinities would vanish. If no scale is
     /// positive (all points equal), every scale is 1.
     pub(crate) fn with_floor(mut values: Vec<f64>, floor: f64) -> Self {
         let mut positive: Vec<f64> = values.iter().copied().filter(|&value| value > 0.0).collect();
@@ -100,7 +100,7 @@ impl LocalScales {
             return Self { values: vec![1.0; values.len()], least: 1.0, median: 1.0 };
         }
         positive.par_sort_unstable_by(f64::total_cmp);
-        // A floor of 0 still leaves no scale at 0.
+        // Even a floor of 0 must leave no scale at 0.
         let least =
             (floor * sorted_quantile(&positive, 0.5)).max(positive[0] * f64::EPSILON).max(f64::MIN_POSITIVE);
         values.par_iter_mut().for_each(|value| *value = value.max(least));
@@ -127,10 +127,10 @@ impl LocalScales {
         self.median
     }
 
-    /// Scales that were kept, and the least that another one may be.
+    /// Scales from a checkpoint, and the smallest that any other may be.
     pub(crate) fn restored(values: Vec<f64>, least: f64) -> Result<Self> {
         let scales = Self::new(values)?;
-        let rule = "must be finite, at least 0 and below no scale";
+        let rule = "must be finite, at least 0 and at most the smallest scale";
         let fits = least >= 0.0 && scales.values.iter().all(|&value| value >= least);
         require(fits, "least scale", least, rule)?;
         Ok(Self { least, ..scales })
@@ -157,7 +157,7 @@ impl LocalScales {
 pub fn first_scales(neighbors: &NeighborGraph, scale: &FirstScale, floor: f64) -> Result<LocalScales> {
     let n = neighbors.len();
     if let FirstScale::KthNeighbor { k } | FirstScale::MeanOfNeighbors { k } = scale {
-        let rule = "must be at least 1 and at most the neighbors known of each point";
+        let rule = "must be at least 1 and at most the number of known neighbors of each point";
         require((1..=neighbors.k()).contains(k), "scale neighbors", k, rule)?;
     }
     let measure = |of: &(dyn Fn(&[f64]) -> f64 + Sync)| -> Vec<f64> {

@@ -5,8 +5,8 @@
 
 /// Defines a function whose body is compiled for each instruction set and chosen at run time.
 ///
-/// The body must be one hot loop. A plain closure handed to the dispatcher is not always inlined into the compiled
-/// copies, and then silently stays on the oldest instructions; this is.
+/// The body must be one hot loop. A plain closure passed to the dispatcher is not always inlined into the compiled
+/// copies, and then silently stays on the oldest instructions; a function defined here always is.
 macro_rules! vectorized {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
         $(#[$meta])*
@@ -38,7 +38,7 @@ pub(crate) fn exponential(x: f64) -> f64 {
     // ln 2 in two parts: the first has trailing zeros, so that k·LN2_HIGH is exact.
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    // Adding this rounds to an integer that stands in the lowest bits.
+    // Adding this rounds to an integer in the lowest bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let clamped = x.clamp(-708.0, 709.0);
     let shifted = clamped * LOG2_E + ROUND;

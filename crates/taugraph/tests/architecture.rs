@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md says which module may use which; this test holds the code to it.
+//! ARCHITECTURE.md says which module may use which; this test enforces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,7 +35,7 @@ fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines that are not part of an item for tests, wherever in the file that is.
+/// The lines that are not part of a test item, anywhere in the file.
 fn without_tests(text: &str) -> Vec<&str> {
     let mut lines = text.lines();
     let mut code = Vec::new();
@@ -60,7 +60,7 @@ fn code_after_tests_is_read() {
     assert_eq!(without_tests(text), ["use a;", "use b;", "use d;"]);
 }
 
-/// What the code outside of its tests uses, by module.
+/// The modules that each module uses, tests excluded.
 fn used() -> Dependencies {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -115,7 +115,7 @@ fn the_map_has_no_cycles() {
         let next = allowed.iter().find(|(module, uses)| {
             !done.contains(module.as_str()) && uses.iter().all(|name| done.contains(name.as_str()))
         });
-        let (module, _) = next.expect("modules use each other in a circle");
+        let (module, _) = next.expect("modules depend on each other in a cycle");
         done.insert(module);
     }
 }

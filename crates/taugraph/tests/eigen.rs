@@ -25,7 +25,7 @@ fn solve(
     let laplacian = Laplacian::new(graph, kind);
     let params = EigenParams::default().with(|params| params.solver = solver);
     let pairs = smallest_eigenpairs(&laplacian, n_pairs, &params, &Run::new(4))?;
-    // The definition, once more and from outside.
+    // The definition, checked independently.
     let n = graph.n_nodes();
     for (vector, value) in pairs.vectors.chunks_exact(n).zip(&pairs.values) {
         let mut image = vec![0.0; n];
@@ -168,7 +168,7 @@ fn multiple_eigenvalues_are_found_as_often_as_they_are_there() {
         let ring = unweighted(n as usize, (0..n).map(|i| (i, (i + 1) % n)));
         assert_all_agree(&ring, 7, &ALL_SOLVERS[..3], &format!("ring of {n}"));
     }
-    // On a torus the smallest eigenvalue above 0 is there four times.
+    // On a torus the smallest eigenvalue above 0 has multiplicity four.
     for side in [18u32, 20, 25] {
         let node = move |x: u32, y: u32| (x % side) * side + y % side;
         let edges = (0..side * side).flat_map(move |i| {
@@ -182,7 +182,7 @@ fn multiple_eigenvalues_are_found_as_often_as_they_are_there() {
             &format!("torus of side {side}"),
         );
     }
-    // Copies of one random graph have every eigenvalue as often as there are copies.
+    // In copies of one random graph every eigenvalue occurs once per copy.
     for (copies, size, n_pairs) in [(3u32, 200usize, 6), (4, 500, 10)] {
         let mut draws = Stream::new(9, Stage::Generator).at(size as u32, 0);
         let one: Vec<(u32, u32)> = (0..4 * size)
@@ -221,7 +221,7 @@ fn impossible_requests_are_refused() {
     assert_eq!(all.info.n_components, 2);
 }
 
-/// Where only the space counts: what is taken as converged is within the angle of the space that the strict pairs span.
+/// If only the space matters: pairs accepted as converged are within the angle of the space that the strict pairs span.
 #[test]
 fn spaces_are_known_to_the_angle() {
     let data = taugraph::generators::uneven_blobs(4000, 8, 6, 2).unwrap();
@@ -277,7 +277,7 @@ fn a_wide_sheet() {
     }
 }
 
-/// Clusters that are copies of each other but for a hair: every eigenvalue nearly as often as there are clusters.
+/// Clusters that are nearly copies of each other: every eigenvalue occurs nearly once per cluster.
 #[test]
 fn near_duplicate_clusters() {
     let mut draws = Stream::new(5, Stage::Generator).at(0, 0);
@@ -322,7 +322,7 @@ fn linked_grids(sides: [(u32, u32); 2], link: f64) -> SparseGraph {
     SparseGraph::from_edges(&edges, &weights).unwrap()
 }
 
-/// One eigenvalue far below all others, down to links that are lost beside the other weights, and groups of a few nodes.
+/// One eigenvalue far below all others, down to links that vanish next to the other weights, and groups of a few nodes.
 #[test]
 fn weakly_linked_parts_are_found_by_multigrid() {
     let multigrid = SolverChoice::Only(EigenSolver::Multigrid);
@@ -368,7 +368,7 @@ fn units_do_not_matter_to_multigrid() {
     }
 }
 
-/// Sixty nearly equal copies, thirty of them wanted: no block holds such a crowd, and the policy finds who does.
+/// Sixty nearly equal copies, thirty of them wanted: no block is large enough, and the policy finds a method that works.
 #[test]
 fn a_crowd_of_equal_eigenvalues_is_cut() {
     let ring = |first: u32| (0..60).map(move |i| (first + i, first + (i + 1) % 60));

@@ -97,12 +97,12 @@ fn linear_net(rank: usize, max_epochs: usize) -> AutoEncoder {
     })
 }
 
-/// Without sorting, which would put any values in the right order.
+/// Without rearrangement, which would put any values in the right order.
 fn as_they_come() -> AutoEncoder {
     AutoEncoder::literal().with(|params| params.non_crossing = NonCrossing::Leave)
 }
 
-/// One that knows the persistence and one that has it from reconstructions.
+/// One estimator that knows the persistence and one that derives it from reconstructions.
 fn together() -> Estimator {
     let parts = [Estimator::Overlap(Overlap::default().with(|params| params.pool = 10)), Estimator::Identity];
     Estimator::Product(Product::of(parts.to_vec()))
@@ -200,7 +200,7 @@ fn the_contract_holds_for_every_estimator_on_all_and_on_sparse_candidates() {
                 assert_eq!(persistence.len(), similarities.len());
                 assert!(persistence.iter().all(|p| (0.0..=1.0).contains(p)), "{estimator:?}");
             }
-            // Later quantiles start at the solution of the one before, with hardly anything left to gain.
+            // Later quantiles start at the solution of the previous one, with hardly anything left to gain.
             if let Some(training) = quantiles.training.first() {
                 let (first, last) = (training.losses[0], *training.losses.last().unwrap());
                 assert!(last < first, "{estimator:?}: {first} to {last}");
@@ -211,7 +211,7 @@ fn the_contract_holds_for_every_estimator_on_all_and_on_sparse_candidates() {
     }
 }
 
-/// Product they persist by the product: of shared neighbors, and of 0.8 where the similarity exceeds 0.2 at every τ.
+/// The product of two persistences: that of shared neighbors, and 0.8 if the similarity exceeds 0.2 at every τ.
 #[test]
 fn persistences_multiply() {
     let problem = Problem::new(80);
@@ -373,7 +373,7 @@ fn with_every_non_edge_sampled_training_is_the_dense_one() {
     for [dense, sampled] in cases {
         let (dense, _) = problem.estimate(&problem.sparse(), &dense, &taus).unwrap();
         let (all_sampled, _) = problem.estimate(&problem.sparse(), &sampled, &taus).unwrap();
-        // Rounding is all that differs; training magnifies it a little.
+        // They differ only by rounding, which training magnifies a little.
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-8 * a.abs().max(1.0);
         for (dense, sampled) in dense.training.iter().zip(&all_sampled.training) {
             assert_eq!(dense.losses.len(), sampled.losses.len());
@@ -439,7 +439,7 @@ fn sampled_training_takes_the_smallest_inputs() {
     }
 }
 
-/// Copies are nodes no more when the training begins.
+/// Copies have been merged when the training begins.
 #[test]
 fn duplicates_do_not_reach_sampled_training() {
     let once = two_spirals(60, SpiralDensity::UniformAngle, 4).unwrap().points;
@@ -465,7 +465,7 @@ fn duplicates_do_not_reach_sampled_training() {
     }
 }
 
-/// Small inputs and complete ones are trained on all pairs; a sample is drawn where it is a small part.
+/// Small inputs and complete ones are trained on all pairs; a sample is drawn if it is a small part of them.
 #[test]
 fn the_automatic_choice_is_the_cheaper_one() {
     let taus = Taus::new(vec![0.5]).unwrap();

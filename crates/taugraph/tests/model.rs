@@ -1,4 +1,4 @@
-//! New points placed into a model: they get what known points like them have.
+//! New points placed into a model get the results of known points like them.
 
 use serde_json::{Value, json};
 use taugraph::arrays::{Arrays, Values};
@@ -40,7 +40,7 @@ fn train(
     let space = Space::from_points(points.clone(), metric).unwrap();
     let robust = robust_graph(&space, &params, &run).unwrap();
     let clustering = spectral_clustering(&robust.graph, cluster, &run).unwrap();
-    // Ten examples of each class.
+    // Ten labeled points per class.
     let mut left = vec![10; truth.n_classes()];
     let of_node = |&row: &u32| {
         let class = truth[row as usize];
@@ -50,9 +50,9 @@ fn train(
             class
         })
     };
-    let examples = robust.duplicates.row_of_node().iter().map(of_node).collect();
-    let examples = LabeledNodes::new(examples, truth.n_classes()).unwrap();
-    let propagation = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let labels = robust.duplicates.row_of_node().iter().map(of_node).collect();
+    let labeled = LabeledNodes::new(labels, truth.n_classes()).unwrap();
+    let propagation = propagate(&robust.graph, &labeled, &PropagateParams::default(), &run).unwrap();
     let model = Model::new(&space, &robust, &params).unwrap();
     let model = model.with_clusters(&robust, &clustering, cluster).unwrap();
     let model = model.with_classes(&propagation).unwrap();
@@ -113,7 +113,7 @@ fn known_points_moved_a_little_keep_their_cluster_and_label() {
     }
 }
 
-/// One half is learned, the other placed; against clusters and labels of both halves together.
+/// One half is learned, the other placed; compared with clusters and labels of both halves together.
 #[test]
 fn held_out_points_are_placed_as_if_they_had_been_there() {
     for (data, clusters) in sets() {
@@ -194,7 +194,7 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
     assert!(classes.labels.iter().all(Option::is_some));
     assert!(classes.probabilities.chunks_exact(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
     assert!(placed.clusters.unwrap().embedding.unwrap().iter().all(|v| v.is_finite()));
-    // So far that no affinity is left in a graph without a floor.
+    // So far away that every affinity underflows in a graph without a floor.
     let params = Preset::LocalScaling.params();
     let trained = train(&data.points, &params, Metric::Euclidean, &ClusterParams::exactly(2), &data.labels);
     let placed = place(&trained.model, &new);
@@ -211,7 +211,7 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
     assert!(trained.model.place(&Points::new(vec![1.0], 1).unwrap(), &Run::new(0)).is_err());
 }
 
-/// Every kind of graph and embedding, for what depends on it.
+/// Every kind of graph and embedding.
 fn variants() -> Vec<(GraphParams, ClusterParams)> {
     let robust = || Preset::Robust.params();
     let two = ClusterParams::exactly(2);
@@ -309,7 +309,7 @@ fn the_same_bits_on_any_number_of_threads() {
     assert!(on(2) == one && on(4) == one);
 }
 
-/// Names are kept with a model and change nothing of it.
+/// Names are stored with a model and change nothing else.
 #[test]
 fn names_come_back() {
     let data = uneven_blobs(60, 3, 2, 1).unwrap();
@@ -336,7 +336,7 @@ fn names_come_back() {
     }
 }
 
-/// A model whose header or arrays were tampered with is refused, not believed.
+/// A model whose header or arrays were tampered with is refused.
 #[test]
 fn hostile_models_are_refused() {
     let data = uneven_blobs(60, 3, 2, 1).unwrap();
@@ -347,7 +347,7 @@ fn hostile_models_are_refused() {
         |header: &str, arrays: &Arrays<'_>| Model::from_bytes(&arrays.to_bytes(header).unwrap()).map(drop);
     read(&header, &arrays).unwrap();
 
-    // Every array left out, cut, and with its values spoiled.
+    // Every array missing, truncated, and with its values corrupted.
     for (name, array) in arrays.iter() {
         let width = array.shape().get(1).copied();
         let row = width.unwrap_or(1);
@@ -434,7 +434,7 @@ fn hostile_models_are_refused() {
     let mut more = parts().1;
     more.put("surprise", None, vec![1.0]);
     assert!(read(&header, &more).unwrap_err().to_string().contains("surprise"));
-    // A neighbor list that is none.
+    // An invalid neighbor list.
     let mut own = parts().1;
     own.put("neighbors", Some(15), (0..60 * 15).map(|place| place / 15).collect::<Vec<u32>>());
     assert!(matches!(read(&header, &own), Err(Error::BadStructure { .. })));
@@ -457,8 +457,8 @@ fn small_model() -> Model {
     let cluster = ClusterParams::exactly(2);
     let clustering = spectral_clustering(&robust.graph, &cluster, &run).unwrap();
     let labels = (0..10).map(|node| [Some(0), None, Some(1)][node % 3]).collect();
-    let examples = LabeledNodes::new(labels, 2).unwrap();
-    let spread = propagate(&robust.graph, &examples, &PropagateParams::default(), &run).unwrap();
+    let labeled = LabeledNodes::new(labels, 2).unwrap();
+    let spread = propagate(&robust.graph, &labeled, &PropagateParams::default(), &run).unwrap();
     let model = Model::new(&space, &robust, &params).unwrap().with_preparation(&prepared).unwrap();
     let model = model.with_clusters(&robust, &clustering, &cluster).unwrap();
     let model = model.with_classes(&spread).unwrap();
@@ -482,7 +482,7 @@ fn no_damaged_file_is_believed_or_feared() {
             changed[place] ^= bit;
             match Model::from_bytes(&changed) {
                 Err(_) => n_refused += 1,
-                // A changed number may still be a number. What is placed by it is wrong, but it is placed, or refused.
+                // A changed number may still be valid. Placing then gives wrong results or an error, but never a panic.
                 Ok(model) => drop(model.place(&points, &Run::new(0))),
             }
         }

@@ -332,7 +332,7 @@ fn too_little_memory_is_said_before_anything_is_allocated() {
     ));
 }
 
-/// Entries count, and not columns.
+/// Memory depends on the entries, not on the columns.
 #[test]
 fn memory_of_sparse_points_follows_their_entries() {
     let points = |n_columns: u32, per_row: u32| {
@@ -357,7 +357,7 @@ fn memory_of_sparse_points_follows_their_entries() {
     assert!(needed(&points(1000, 100)) >= few + 2 * 12 * 5000 * 90);
 }
 
-/// Cancels after some number of questions, and counts the steps reported.
+/// Cancels after some number of checks, and counts the steps reported.
 struct Impatient {
     questions: AtomicUsize,
     limit: usize,
@@ -426,7 +426,7 @@ fn values_out_of_range_are_refused_and_standardized_ones_are_not() {
 
 #[test]
 fn many_components_are_many_clusters() {
-    // Twenty rings of 20, in weights of any unit.
+    // Twenty rings of 20, with weights in any unit.
     let ring = |first: u32| (0..20).map(move |i| (first + i, first + (i + 1) % 20));
     let edges = Edges::from_pairs(400, (0..20).flat_map(|r| ring(20 * r))).unwrap();
     for (weight, laplacian) in [(1.0, LaplacianKind::Symmetric), (1e-9, LaplacianKind::Unnormalized)] {
@@ -465,7 +465,7 @@ fn mutual_neighbors_are_fewer() {
     assert!(of(Symmetrize::Mutual) < of(Symmetrize::Union));
 }
 
-/// Copies hang on the row they equal; everything else is the graph of the distinct rows.
+/// Copies are attached to the row they equal; everything else is the graph of the distinct rows.
 #[test]
 fn the_graph_of_rows_holds_every_row() {
     let mut values = random_values(40, 2, 8);
@@ -490,7 +490,7 @@ fn the_graph_of_rows_holds_every_row() {
     assert!(asymmetric.is_ok());
 }
 
-/// The search knows the distances of the candidates already: they are those of the metric, by any kind of search.
+/// The search already knows the distances of the candidates: they equal those of the metric, for any kind of search.
 #[test]
 fn edges_have_the_distances_of_the_space_to_the_bit() {
     for (d, metric) in [

@@ -1,4 +1,4 @@
-//! Propagation as users meet it: moons, unreachable points, priors, sizes, soft examples, threads.
+//! Propagation as users see it: moons, unreachable points, priors, sizes, soft clamping, threads.
 
 use taugraph::distance::Metric;
 use taugraph::edges::Symmetrize;
@@ -30,7 +30,7 @@ fn graph_of(data: &LabeledPoints, link_components: LinkComponents) -> SparseGrap
     robust_graph(&space, &params.check().unwrap(), &Run::new(0)).unwrap().graph
 }
 
-/// One example of each class: its first point.
+/// One labeled point per class: its first point.
 fn one_each(data: &LabeledPoints) -> LabeledNodes {
     let mut labels = vec![None; data.labels.len()];
     for class in 0..data.labels.n_classes() as u32 {
@@ -48,15 +48,15 @@ fn labels(found: &Propagation) -> Vec<u32> {
     found.labels.iter().map(|label| label.unwrap()).collect()
 }
 
-/// Two moons that do not touch, one example each: every rule labels all of them, linked or not.
+/// Two moons that do not touch, one labeled point each: every rule labels all of them, linked or not.
 #[test]
 fn separated_moons_are_labeled_by_every_rule() {
     let data = moons(300, 0.03, 1).unwrap();
-    let examples = one_each(&data);
+    let labeled = one_each(&data);
     for link in [LinkComponents::No, LinkComponents::Weakly] {
         let graph = graph_of(&data, link);
         for rule in RULES {
-            let found = propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap();
+            let found = propagate(&graph, &labeled, &with(rule), &Run::new(0)).unwrap();
             assert_eq!(accuracy(&data.labels, &labels(&found)).unwrap(), 1.0, "{rule:?}, {link:?}");
             assert_eq!(found.n_abstained(), 0);
             for row in found.probabilities.chunks_exact(2) {
@@ -83,9 +83,9 @@ fn the_literal_pseudo_inverse_would_fail() {
     let k = |i: usize, j: usize| -> f64 {
         (n_null..300).map(|p| pairs.vectors[p * 300 + i] * pairs.vectors[p * 300 + j] / pairs.values[p]).sum()
     };
-    let examples = one_each(&data);
+    let labeled = one_each(&data);
     let own: Vec<(usize, u32, f64)> =
-        examples.iter().map(|(l, class)| (l as usize, class, k(l as usize, l as usize))).collect();
+        labeled.iter().map(|(l, class)| (l as usize, class, k(l as usize, l as usize))).collect();
     let literal: Vec<u32> = (0..300)
         .map(|j| {
             let nearest =
@@ -104,9 +104,9 @@ fn points_that_no_label_reaches_get_none() {
     let mut given: Vec<Option<u32>> = vec![None; 300];
     let of = |class: u32| data.labels.iter().position(|&label| label == class).unwrap();
     (given[of(0)], given[of(1)]) = (Some(0), Some(1));
-    let examples = LabeledNodes::new(given, 2).unwrap();
+    let labeled = LabeledNodes::new(given, 2).unwrap();
     for rule in RULES {
-        let found = propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap();
+        let found = propagate(&graph, &labeled, &with(rule), &Run::new(0)).unwrap();
         assert!(found.n_components >= 3);
         for (i, label) in found.labels.iter().enumerate() {
             let row = &found.probabilities[2 * i..2 * i + 2];
@@ -119,44 +119,44 @@ fn points_that_no_label_reaches_get_none() {
     }
 }
 
-/// A class without an example in a component has no chance there, whatever the priors.
+/// A class without a labeled point in a component has no chance there, whatever the priors.
 #[test]
 fn classes_do_not_reach_across_components() {
     let entries = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (4, 5), (5, 4)].map(|(i, j)| (i, j, 1.0));
     let graph = SparseGraph::from_entries(6, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
     let given = vec![Some(0), None, None, Some(1), Some(2), None];
-    let examples = LabeledNodes::new(given, 3).unwrap();
+    let labeled = LabeledNodes::new(given, 3).unwrap();
     for rule in RULES.into_iter().filter(|rule| !matches!(rule, Rule::GreedyWalk { pairs: Some(_), .. })) {
         let params =
             with(rule).with(|params| params.priors = Priors::Given { shares: vec![0.01, 0.01, 0.98] });
-        let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+        let found = propagate(&graph, &labeled, &params, &Run::new(0)).unwrap();
         assert_eq!(found.labels, [0, 0, 1, 1, 2, 2].map(Some), "{rule:?}");
         assert!((0..4).all(|node| found.probabilities[3 * node + 2] == 0.0), "{rule:?}");
     }
 }
 
-/// An example without neighbors has nobody who could outvote it.
+/// No neighbor can outvote an isolated labeled point.
 #[test]
-fn a_soft_example_alone_keeps_its_label() {
+fn an_isolated_point_keeps_its_label_under_soft_clamping() {
     let entries = [(0, 1, 1.0), (1, 0, 1.0)];
     let graph = SparseGraph::from_entries(3, entries, taugraph::graph::Asymmetry::Refuse).unwrap().0;
-    let examples = LabeledNodes::new(vec![Some(0), None, Some(1)], 2).unwrap();
+    let labeled = LabeledNodes::new(vec![Some(0), None, Some(1)], 2).unwrap();
     let params = PropagateParams::default().with(|params| params.clamping = Clamping::Soft { strength: 1.0 });
-    let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+    let found = propagate(&graph, &labeled, &params, &Run::new(0)).unwrap();
     assert_eq!(found.labels, [Some(0), Some(0), Some(1)]);
 }
 
-/// A wrong example is outvoted when examples are held softly, and kept when they are held hard.
+/// A wrong label is outvoted under soft clamping and kept under hard clamping.
 #[test]
-fn soft_examples_can_be_corrected() {
+fn wrong_labels_are_corrected_under_soft_clamping() {
     let data = moons(200, 0.03, 2).unwrap();
     let graph = graph_of(&data, LinkComponents::Weakly);
     let mut given: Vec<Option<u32>> = (0..200).map(|i| (i % 10 == 0).then_some(data.labels[i])).collect();
     given[50] = Some(1 - data.labels[50]);
-    let examples = LabeledNodes::new(given, 2).unwrap();
+    let labeled = LabeledNodes::new(given, 2).unwrap();
     let at = |clamping: Clamping| {
         let params = PropagateParams::default().with(|params| params.clamping = clamping);
-        propagate(&graph, &examples, &params, &Run::new(0)).unwrap().labels[50].unwrap()
+        propagate(&graph, &labeled, &params, &Run::new(0)).unwrap().labels[50].unwrap()
     };
     assert_eq!(at(Clamping::Hard), 1 - data.labels[50]);
     assert_eq!(at(Clamping::Soft { strength: 0.1 }), data.labels[50]);
@@ -164,16 +164,16 @@ fn soft_examples_can_be_corrected() {
         params.rule = Rule::Poisson;
         params.clamping = Clamping::Soft { strength: 1.0 };
     });
-    assert!(propagate(&graph, &examples, &params, &Run::new(0)).is_err());
+    assert!(propagate(&graph, &labeled, &params, &Run::new(0)).is_err());
 }
 
 #[test]
 fn priors_and_sizes_shift_the_decision() {
     let data = uneven_blobs(400, 2, 2, 7).unwrap();
     let graph = graph_of(&data, LinkComponents::Weakly);
-    let examples = one_each(&data);
+    let labeled = one_each(&data);
     let count = |params: PropagateParams| {
-        let found = propagate(&graph, &examples, &params, &Run::new(0)).unwrap();
+        let found = propagate(&graph, &labeled, &params, &Run::new(0)).unwrap();
         found.labels.iter().filter(|label| **label == Some(0)).count()
     };
     let few = count(
@@ -186,21 +186,21 @@ fn priors_and_sizes_shift_the_decision() {
     let sized = count(PropagateParams::default().with(|params| params.sizes = Some(vec![0.25, 0.75])));
     assert!((sized as f64 / 400.0 - 0.25).abs() < 0.02, "{sized}");
     let wrong = PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![1.0] });
-    assert!(propagate(&graph, &examples, &wrong, &Run::new(0)).is_err());
+    assert!(propagate(&graph, &labeled, &wrong, &Run::new(0)).is_err());
     let zero =
         PropagateParams::default().with(|params| params.priors = Priors::Given { shares: vec![0.0, 1.0] });
-    assert!(propagate(&graph, &examples, &zero, &Run::new(0)).is_err());
+    assert!(propagate(&graph, &labeled, &zero, &Run::new(0)).is_err());
 }
 
 #[test]
 fn labels_do_not_depend_on_the_threads() {
     let data = uneven_blobs(3000, 5, 4, 9).unwrap();
     let graph = graph_of(&data, LinkComponents::Weakly);
-    let examples = one_each(&data);
+    let labeled = one_each(&data);
     for rule in [Rule::Harmonic, Rule::Poisson, Rule::Consistency { alpha: 0.9 }, Rule::KernelCosine] {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = pool.install(|| propagate(&graph, &examples, &with(rule), &Run::new(0)).unwrap());
+            let found = pool.install(|| propagate(&graph, &labeled, &with(rule), &Run::new(0)).unwrap());
             found.probabilities.iter().map(|p| p.to_bits()).collect::<Vec<_>>()
         };
         let one = on(1);
@@ -221,7 +221,7 @@ fn unconverged_systems_are_errors() {
     assert!(error.to_string().contains("conjugate gradients"), "{error}");
 }
 
-/// The closed form over all pairs gives what a system for each pair gives; with copies, and in components.
+/// The closed form over all pairs agrees with solving a system for each pair; with copies, and in components.
 #[test]
 fn all_pairs_at_once_equal_pair_by_pair() {
     let data = moons(40, 0.1, 3).unwrap();
@@ -248,8 +248,8 @@ fn all_pairs_at_once_equal_pair_by_pair() {
             for second in (0..45).filter(|&row| labels[row] == 1 && nodes[row] != nodes[first]) {
                 let mut given = vec![None; robust.graph.n_nodes()];
                 (given[nodes[first] as usize], given[nodes[second] as usize]) = (Some(0), Some(1));
-                let examples = LabeledNodes::new(given, 2).unwrap();
-                let spread = propagate(&robust.graph, &examples, &params, &Run::new(0)).unwrap();
+                let labeled = LabeledNodes::new(given, 2).unwrap();
+                let spread = propagate(&robust.graph, &labeled, &params, &Run::new(0)).unwrap();
                 let others = (0..45).filter(|row| ![first, second].contains(row));
                 let is_right = |row: &usize| spread.labels[nodes[*row] as usize] == Some(labels[*row]);
                 expected.push(others.filter(is_right).count() as f64 / 43.0);

@@ -1,4 +1,4 @@
-//! Against numpy, scipy and scikit-learn; `scripts/reference_values.py` makes the files.
+//! Against numpy, scipy and scikit-learn; `scripts/reference_values.py` writes the files.
 
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;

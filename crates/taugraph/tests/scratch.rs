@@ -1,4 +1,4 @@
-//! Tables outside memory change where a run keeps its points and nothing else: the results are the same to the bit.
+//! Out-of-core tables change only where a run stores its points: the results are the same to the bit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use taugraph::points::{Missing, Points, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate, robust_graph};
 
-/// Tables on the heap, counted: where they are does not matter to the library.
+/// Counted tables on the heap: where they are does not matter to the library.
 #[derive(Default)]
 struct Counted {
     tables: AtomicUsize,
@@ -29,7 +29,7 @@ impl Scratch for Counted {
     }
 }
 
-/// No room at all.
+/// A full disk.
 struct Full;
 
 impl Scratch for Full {
@@ -99,7 +99,7 @@ fn the_same_bits_in_memory_and_outside() {
     }
 }
 
-/// By an inverted file, too, and in the few columns of a tree.
+/// Also with inverted lists, and in the few columns of a tree.
 #[test]
 fn every_search_gives_the_same_bits() {
     for (n, d, method) in
@@ -143,7 +143,7 @@ fn a_refusal_of_the_scratch_is_an_error() {
     assert_eq!(refused.unwrap_err(), expected);
 }
 
-/// What does not fit in memory with its copies fits without them.
+/// Points that do not fit in memory with their copies fit without them.
 #[test]
 fn tables_outside_memory_do_not_count() {
     let (n, d) = (2000, 400);

@@ -165,9 +165,9 @@ fn large_enough_for_every_parallel_path() {
     );
 }
 
-/// More rows than a batch, more nodes than a component, vectors longer than a chunk.
+/// More rows than a batch, more nodes than a chunk, vectors longer than a chunk.
 #[test]
-fn sampled_training_in_many_components() {
+fn sampled_training_in_many_chunks() {
     let blobs = uneven_blobs(3000, 5, 4, 7).unwrap();
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
     let taus = Taus::new(vec![0.3, 0.7]).unwrap();
@@ -222,7 +222,7 @@ fn other_spaces() {
     assert!(on(2) == one && on(4) == one);
 }
 
-/// Several components of work and tiles of the sparse search; rare columns leave the graph in components, which are linked.
+/// Several chunks of work and tiles of the sparse search; rare columns leave several components, which are linked.
 #[test]
 fn sparse_points() {
     let n = 9000;
@@ -250,7 +250,7 @@ fn sparse_points() {
             (bits, robust.links.len())
         };
         let one = on(1);
-        // Rows without a common word are equally far by the cosine; by Euclid's distance short rows are close to all.
+        // Rows without a common word are equally far apart by the cosine; by Euclidean distance short rows are close to all.
         assert!(metric == Metric::Euclidean || one.1 >= 4, "{} links", one.1);
         assert!(on(2) == one && on(4) == one, "{metric:?}");
     }

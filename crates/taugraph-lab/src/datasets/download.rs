@@ -1,8 +1,8 @@
-//! One file over HTTP, collected in a part file, checked, and renamed only when it is right.
+//! Downloads one file over HTTP into a part file, verifies it, and renames it only if it is correct.
 //!
-//! Beside the part file `NAME.part` lies `NAME.part.from`: the address, and what the server said its version is (a strong ETag, or the
-//! date). A later run asks for the rest on condition of that version. A server that has another one, or knows no ranges, sends the
-//! whole file, and the part starts over.
+//! Next to the part file `NAME.part` is `NAME.part.from`: the address, and the version reported by the server (a strong ETag, or the
+//! date). A later run requests the rest on condition of that version. A server that has another version, or does not support
+//! ranges, sends the whole file, and the part starts over.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -16,16 +16,16 @@ use ureq::{Agent, Body};
 use super::store::{check, part_path, read_file};
 use super::{Error, FileInfo, Result};
 
-/// How often and how long a server is waited for.
+/// Retries and timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// Requests for one file, the first included.
+    /// Maximum number of requests for one file, including the first.
     pub attempts: u32,
     /// Pause before the second request; it doubles with each.
     pub pause: Duration,
-    /// Until a connection stands.
+    /// Timeout for establishing a connection.
     pub connect: Duration,
-    /// Without a byte, once it stands.
+    /// Timeout without receiving a byte.
     pub silence: Duration,
 }
 
@@ -40,11 +40,11 @@ impl Default for Patience {
     }
 }
 
-/// What a request came to, if not to the end of the file.
+/// Why a request did not reach the end of the file.
 enum Trouble {
-    /// The next request may do better.
+    /// Temporary: the next request may succeed.
     Passing(Error),
-    /// It will not.
+    /// Permanent.
     Lasting(Error),
 }
 
@@ -54,8 +54,8 @@ impl From<Error> for Trouble {
     }
 }
 
-/// Fetches `url` to `folder`, where it appears under its name when its bytes are those of the registry. `advice` is what an error
-/// about other bytes ends in.
+/// Fetches `url` to `folder`, where it appears under its name when its bytes are those of the registry. `advice` ends an error
+/// about wrong bytes.
 pub(super) fn download(
     url: &str,
     file: &FileInfo,
@@ -76,7 +76,7 @@ pub(super) fn download(
     done
 }
 
-/// Sleeps in short steps, for Ctrl-C.
+/// Sleeps in short steps, so that Ctrl-C is noticed.
 fn wait(pause: Duration, progress: &dyn Progress) -> Result<()> {
     let begin = Instant::now();
     while begin.elapsed() < pause {
@@ -96,9 +96,9 @@ fn agent(url: &str, patience: &Patience) -> Agent {
         .timeout_recv_response(Some(patience.silence))
         .timeout_per_read(Some(patience.silence))
         .user_agent(concat!("taugraph/", env!("CARGO_PKG_VERSION")))
-        // Lengths and ranges are those of the file, not of a compressed form.
+        // Lengths and ranges must refer to the file, not to a compressed form.
         .accept_encoding("identity");
-    // A proxy would look for our own machine at its own place.
+    // A proxy would resolve localhost to itself.
     let config = if is_own_machine(url) { config.proxy(None) } else { config };
     config.build().new_agent()
 }
@@ -122,7 +122,7 @@ struct Part<'a> {
     open: File,
     /// Bytes that have arrived.
     length: u64,
-    /// What the server said its version is.
+    /// The version reported by the server.
     version: Option<String>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Part<'a> {
         std::fs::create_dir_all(folder).map_err(unwritable)?;
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let open = open.map_err(unwritable)?;
-        // Where the system knows no locks, two at once spoil each other's part, and the check finds it.
+        // On systems without file locks, two downloads at once corrupt each other's part, and verification detects it.
         if let Err(TryLockError::WouldBlock) = open.try_lock() {
             return Err(Error::Busy { path });
         }
@@ -147,13 +147,13 @@ impl<'a> Part<'a> {
             Some((from, version)) if from == url && part.length <= file.bytes => {
                 part.version = Some(version.to_string()).filter(|version| !version.is_empty());
             }
-            // Of another address, or too long. It stays until there is something better.
+            // From another address, or too long. It stays until there is something better.
             _ => part.length = 0,
         }
         Ok(part)
     }
 
-    /// Asks until the file is complete, or there is no hope or no patience left.
+    /// Repeats requests until the file is complete, an error is permanent, or the retries run out.
     fn complete(&mut self, advice: &str, progress: &dyn Progress, patience: &Patience) -> Result<()> {
         let agent = agent(self.url, patience);
         let mut pause = patience.pause;
@@ -198,7 +198,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Asks for what is missing and appends it. Says whether there was something to append to.
+    /// Requests the missing bytes and appends them. Returns whether there was a part to append to.
     fn receive(&mut self, agent: &Agent, advice: &str, progress: &dyn Progress) -> Result<bool, Trouble> {
         progress.stage(self.file.name, Some(self.file.bytes));
         let had = self.length;
@@ -220,7 +220,7 @@ impl<'a> Part<'a> {
         Ok(is_resumed)
     }
 
-    /// What a status and its headers mean; afterwards the body begins where the part ends.
+    /// Interprets the status and headers; afterwards the body begins where the part ends.
     fn accept(&mut self, response: &Response<Body>, advice: &str) -> Result<(), Trouble> {
         let headers = response.headers();
         match response.status().as_u16() {
@@ -240,7 +240,7 @@ impl<'a> Part<'a> {
                 if !is_the_rest {
                     self.start_over()?;
                     return Err(Trouble::Passing(
-                        self.trouble("the server sent a part that was not asked for"),
+                        self.trouble("the server sent a range that was not requested"),
                     ));
                 }
             }
@@ -259,11 +259,11 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Every block is in the file before the next is asked for: whatever ends the process, the part can be continued.
+    /// Every block is written before the next is read: whatever ends the process, the download can resume.
     fn append(&mut self, body: Body, advice: &str, progress: &dyn Progress) -> Result<(), Trouble> {
         let mut reader = body.into_reader();
         let mut block = vec![0; 1 << 15];
-        // Bytes of another address may lie behind ours.
+        // Bytes from another address may follow ours.
         self.open.set_len(self.length).map_err(|source| self.unwritable(source))?;
         self.open.seek(SeekFrom::Start(self.length)).map_err(|source| self.unwritable(source))?;
         loop {
@@ -276,7 +276,7 @@ impl<'a> Part<'a> {
                 Err(source) if source.kind() == ErrorKind::Interrupted => continue,
                 Err(source) => return Err(Trouble::Passing(self.trouble(&source.to_string()))),
             };
-            // A server that sends for ever does not fill the disk.
+            // A server that never stops sending must not fill the disk.
             if self.length + read as u64 > self.file.bytes {
                 let found = self.length + read as u64;
                 self.discard();
@@ -292,7 +292,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Checks the bytes and gives the file its name, while the lock is held.
+    /// Verifies the bytes and renames the file, while holding the lock.
     fn finish(&mut self, advice: &str, is_resumed: bool) -> Result<(), Trouble> {
         let mut bytes = Vec::new();
         let unreadable = |source| Error::Read { path: self.path.clone(), source };
@@ -317,7 +317,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Bytes that can never become the file are not kept. What cannot be removed is found out by the check.
+    /// Deletes bytes that can never become the file. If that fails, verification detects them later.
     fn discard(&mut self) {
         let _ = self.start_over();
         let _ = std::fs::remove_file(self.origin_path());
@@ -325,7 +325,7 @@ impl<'a> Part<'a> {
     }
 
     fn failed(&self, error: ureq::Error) -> Trouble {
-        // A certificate that is refused comes as an I/O error about data.
+        // A refused certificate is reported as an I/O error about data.
         let is_refused = matches!(&error, ureq::Error::Io(source) if source.kind() == ErrorKind::InvalidData);
         let is_lasting = matches!(
             error,
@@ -346,7 +346,7 @@ impl<'a> Part<'a> {
         let arrived = match self.length {
             0 => String::new(),
             length => format!(
-                " ({length} of {} bytes have arrived; the same command goes on from there)",
+                " ({length} of {} bytes have arrived; the same command resumes from there)",
                 self.file.bytes
             ),
         };
@@ -359,7 +359,7 @@ impl<'a> Part<'a> {
             404 | 410 => " (not found)",
             416 => " (no such range)",
             429 => " (too many requests)",
-            500..=599 => " (trouble of its own)",
+            500..=599 => " (server error)",
             _ => "",
         };
         Error::Status { url: self.url.to_string(), status, meaning }
@@ -385,7 +385,7 @@ fn parse_content_range(text: &str) -> Option<(u64, Option<u64>)> {
     }
 }
 
-/// What If-Range takes: a strong ETag, or else a date.
+/// The value for If-Range: a strong ETag, or else a date.
 fn strong_version(headers: &HeaderMap) -> Option<String> {
     let tag = text_of(headers, "etag").filter(|tag| tag.starts_with('"'));
     tag.or_else(|| text_of(headers, "last-modified")).map(str::to_string)

@@ -1,4 +1,4 @@
-//! What can be wrong with a set, with the place and what to do about it.
+//! What can go wrong with a dataset, with the place and what to do about it.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// A name that no set has.
-    #[error("there is no data set '{name}'; {advice}")]
+    #[error("there is no dataset '{name}'; {advice}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names that are near, or all of them.
+        /// Similar names, or all of them.
         advice: String,
     },
-    /// Its files are nowhere.
-    #[error("{id} is not here; get it with: taugraph-lab datasets fetch {id}")]
+    /// Its files are missing.
+    #[error("{id} is not available; get it with: taugraph-lab datasets fetch {id}")]
     Absent {
         /// The set.
         id: &'static str,
     },
-    /// No folder to keep files in.
+    /// No folder for downloads.
     #[error("no folder is known for downloads: set TAUGRAPH_CACHE to one")]
     NoFolder,
-    /// Bytes that are not those of the set.
+    /// Wrong bytes.
     #[error("{place}: the SHA-256 is {found}, but {expected} was expected{advice}")]
     Altered {
         /// File or address.
@@ -47,7 +47,7 @@ pub enum Error {
         /// What to do, or nothing.
         advice: String,
     },
-    /// The archive has no such file by itself.
+    /// The archive does not offer the file separately.
     #[error(
         "{id}: {file} cannot be downloaded from the archive: {reason} Give a mirror or a folder that has it with --from"
     )]
@@ -91,8 +91,8 @@ pub enum Error {
         /// The part file.
         path: PathBuf,
     },
-    /// The run was asked to stop.
-    #[error("interrupted; what has arrived is kept, and the same command goes on from there")]
+    /// The run was canceled.
+    #[error("interrupted; the partial download is kept, and the same command resumes from there")]
     Canceled,
     /// A file that cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
@@ -110,7 +110,7 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A line that is not as it should be.
+    /// A malformed line.
     #[error("{file}, line {line}: {problem}")]
     Line {
         /// The file.
@@ -120,7 +120,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// A file that is not as it should be.
+    /// A malformed file.
     #[error("{file}: {problem}")]
     File {
         /// The file.

@@ -22,10 +22,10 @@ pub enum Origin {
     Folder(PathBuf),
 }
 
-/// What fetching came to.
+/// The result of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where the files are, all of them checked.
+    /// Where the files are, all of them verified.
     pub folder: PathBuf,
     /// Whether nothing had to be fetched.
     pub was_here: bool,
@@ -45,13 +45,13 @@ impl Origin {
     }
 }
 
-/// Gets the files of a set that are not here, and says where they are. Progress is counted in bytes; a run that is canceled leaves
-/// what has arrived, and the next one goes on from there.
+/// Gets the missing files of a set, and returns where they are. Progress is counted in bytes; a canceled run keeps
+/// what has arrived, and the next one resumes from there.
 pub fn fetch(info: &DatasetInfo, origin: &Origin, store: &Store, progress: &dyn Progress) -> Result<Fetched> {
     fetch_with(info, origin, store, progress, &Patience::default())
 }
 
-/// [`fetch()`] with another patience.
+/// [`fetch()`] with other retries and timeouts.
 pub fn fetch_with(
     info: &DatasetInfo,
     origin: &Origin,
@@ -73,7 +73,7 @@ pub fn fetch_with(
         }
         match origin {
             Origin::Archive => {
-                let reason = info.note.unwrap_or("it is not there by itself.");
+                let reason = info.note.unwrap_or("it is not offered separately.");
                 let address =
                     file.address.ok_or(Error::NoAddress { id: info.id, file: file.name, reason })?;
                 download(&join(ARCHIVE, address), file, &folder, &advice, progress, patience)?;
@@ -87,7 +87,7 @@ pub fn fetch_with(
     Ok(Fetched { folder, was_here: false })
 }
 
-/// Places of a file within a mirror, the likelier one first.
+/// Possible paths of a file within a mirror, the likelier first.
 fn places(info: &DatasetInfo, file: &FileInfo) -> Vec<String> {
     let mut places: Vec<String> = file.address.iter().map(|address| address.to_string()).collect();
     let as_here = format!("{}/{}", info.folder, file.name);
@@ -101,7 +101,7 @@ fn join(base: &str, place: &str) -> String {
     format!("{}/{place}", base.trim_end_matches('/'))
 }
 
-/// Asks at the next place where the one before is not found.
+/// Tries the next path if the previous one is not found.
 fn from_mirror(
     base: &str,
     info: &DatasetInfo,

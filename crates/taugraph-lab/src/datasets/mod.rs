@@ -1,8 +1,8 @@
-//! The paper's sets as their donors published them: what they are ([`registry`]), where their files lie ([`Store`]), how they are
+//! The paper's datasets as their donors published them: what they are ([`registry`]), where their files are ([`Store`]), how they are
 //! fetched ([`fetch()`]) and how they become numbers and labels ([`load`]).
 //!
-//! Every file has a known length and SHA-256. Bytes are checked each time they are read, and it is the checked bytes that are
-//! parsed, so nothing half-written and nothing altered is ever used.
+//! Every file has a known length and SHA-256. Bytes are verified each time they are read, and exactly these bytes are
+//! parsed, so no partial or altered file is ever used.
 
 mod checksum;
 #[cfg(feature = "studies")]
@@ -44,7 +44,7 @@ impl LabeledTable {
         self.labels.len()
     }
 
-    /// Number of columns, the class aside.
+    /// Number of columns, not counting the class.
     pub fn n_features(&self) -> usize {
         self.feature_names.len()
     }

@@ -1,5 +1,5 @@
-//! How the files of each set become numbers and labels. Nothing is scaled or filled, and no row is dropped but the one of
-//! [`echocardiogram`] that has no label. Identifiers are left out.
+//! How the files of each set become numbers and labels. Nothing is scaled or filled, and no row is dropped except the one of
+//! [`echocardiogram`] that has no label. Identifiers are dropped.
 
 use super::text::{Arff, Delimiter, Row, TextFile, arff, rows};
 use super::{LabeledTable, Result};
@@ -127,7 +127,7 @@ pub fn leaf(files: &[TextFile]) -> Result<LabeledTable> {
     Plain { delimiter: Delimiter::Comma, has_header: true, ignored: &[1], class: 0, names }.read(files)
 }
 
-/// Parkinsons: the name of a recording, numbers, the status in the midst of them; a header.
+/// Parkinsons: the name of a recording, numbers, the status among them; a header.
 pub fn parkinsons(files: &[TextFile]) -> Result<LabeledTable> {
     Plain { delimiter: Delimiter::Comma, has_header: true, ignored: &[0], class: 17, names: Names::Header }
         .read(files)
@@ -187,8 +187,8 @@ fn middle_of_bin(row: &Row<'_>, column: usize) -> Result<f64> {
     Ok((f64::from(first) + f64::from(last)) / 2.0)
 }
 
-/// Echocardiogram: whether the patient was still alive, from nine numbers. The one row without that answer is left out; it is also
-/// the one with a comma too many.
+/// Echocardiogram: whether the patient was still alive, from nine numbers. The one row without that answer is dropped; it is also
+/// the one with an extra comma.
 pub fn echocardiogram(files: &[TextFile]) -> Result<LabeledTable> {
     const WIDTH: usize = 13;
     const STILL_ALIVE: usize = 1;
@@ -206,7 +206,7 @@ pub fn echocardiogram(files: &[TextFile]) -> Result<LabeledTable> {
     })
 }
 
-/// Rows that need a reader of their own; `None` leaves a row out.
+/// Rows that need their own reader; `None` drops a row.
 fn collect(
     feature_names: Vec<String>,
     files: &[TextFile],
@@ -321,7 +321,7 @@ pub fn arcene(files: &[TextFile]) -> Result<LabeledTable> {
     let mut table = LabeledTable { feature_names, values: Vec::new(), labels: Vec::new() };
     for part in files.chunks(2) {
         let [data, classes] = part else {
-            return Err(part[0].wrong("the file of its labels was expected beside it"));
+            return Err(part[0].wrong("the file of its labels was expected next to it"));
         };
         let (rows_of_data, rows_of_classes) =
             (rows(data, Delimiter::Blanks), rows(classes, Delimiter::Blanks));
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!((numbered.labels, numbered.feature_names[0].as_str()), (vec!["F".to_string()], "DGN"));
     }
 
-    /// Lines that look right more often than chance would have it.
+    /// Lines that look valid more often than random ones would.
     fn hostile() -> impl Strategy<Value = String> {
         let cell = prop_oneof![
             "[0-9.,?+eE -]{0,6}",

@@ -1,4 +1,4 @@
-//! The paper's sets: what they are, who gave them, and what their files must be.
+//! The paper's datasets: what they are, who donated them, and their expected files.
 
 use super::readers::{self, Reader};
 use super::{Error, Result};
@@ -15,21 +15,21 @@ pub struct DatasetInfo {
     pub title: &'static str,
     /// Rows of the table that is loaded.
     pub rows: usize,
-    /// Columns of the table that is loaded, the class aside.
+    /// Columns of the table that is loaded, not counting the class.
     pub features: usize,
-    /// Different classes in it.
+    /// Number of classes in it.
     pub classes: usize,
     /// The columns and the class, and how answers became numbers.
     pub contents: &'static str,
-    /// Under which terms the archive gives it away.
+    /// The license under which the archive distributes it.
     pub license: &'static str,
-    /// Who made and gave it.
+    /// Creators and donors.
     pub citation: &'static str,
     /// The folder of its files, within TAUGRAPH_DATA and within the cache.
     pub folder: &'static str,
     /// Its files, in the order in which they are read.
     pub files: &'static [FileInfo],
-    /// What else must be known of its files.
+    /// Further notes on its files.
     pub note: Option<&'static str>,
     /// Makes the table from the files.
     pub reader: Reader,
@@ -44,7 +44,7 @@ pub struct FileInfo {
     pub bytes: u64,
     /// Its SHA-256, in lower-case hexadecimal digits.
     pub sha256: &'static str,
-    /// Its place below [`ARCHIVE`]; `None` where the archive has no such file by itself.
+    /// Its path below [`ARCHIVE`]; `None` if the archive does not offer the file separately.
     pub address: Option<&'static str>,
 }
 
@@ -55,8 +55,8 @@ impl DatasetInfo {
     }
 }
 
-/// As the archive's pages say.
-const LICENCE: &str = "CC BY 4.0";
+/// As stated on the archive's pages.
+const LICENSE: &str = "CC BY 4.0";
 
 /// All sets, in the order of the paper's tables.
 pub static DATASETS: [DatasetInfo; 15] = [
@@ -67,7 +67,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 6,
         contents: "refractive index and eight oxides; the class is the type of glass, 1 to 7 without 4",
-        license: LICENCE,
+        license: LICENSE,
         citation: "B. German (creator), V. Spiehler (donor), 1987",
         folder: "glass",
         files: &[FileInfo {
@@ -86,7 +86,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 2,
         contents: "nine grades from 1 to 10, 16 cells missing; the class is 2 (benign) or 4 (malignant)",
-        license: LICENCE,
+        license: LICENSE,
         citation: "W. H. Wolberg, University of Wisconsin Hospitals, Madison; O. L. Mangasarian and W. H. Wolberg, \
                    Cancer diagnosis via linear programming, SIAM News 23(5), 1990",
         folder: "breast_cancer_wisconsin_original",
@@ -106,7 +106,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 30,
         classes: 2,
         contents: "ten measures of cell nuclei as mean, standard error and worst; the class is B (benign) or M (malignant)",
-        license: LICENCE,
+        license: LICENSE,
         citation: "W. H. Wolberg, W. N. Street (donor), O. L. Mangasarian, 1995",
         folder: "breast_cancer_wisconsin_diagnostic",
         files: &[FileInfo {
@@ -124,9 +124,9 @@ pub static DATASETS: [DatasetInfo; 15] = [
         rows: 286,
         features: 15,
         classes: 2,
-        contents: "nine answers: age, tumour size and nodes as the middle of their bin, menopause and quadrant as one column for \
+        contents: "nine answers: age, tumor size and nodes as the middle of their bin, menopause and quadrant as one column for \
                    each value; 13 cells missing; the class is the recurrence",
-        license: LICENCE,
+        license: LICENSE,
         citation: "M. Zwitter and M. Soklic, Institute of Oncology, University Medical Center, Ljubljana; M. Tan and \
                    J. Schlimmer (donors), 1988",
         folder: "breast_cancer_ljubljana",
@@ -137,8 +137,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             address: None,
         }],
         note: Some(
-            "The SHA-256 is that of a mirror's copy, with quoted cells, the class last and another order of the rows. \
-             The archive's own file (breast-cancer/breast-cancer.data) has other bytes and is not read.",
+            "The SHA-256 is that of a mirror's copy, with quoted cells, the class last and the rows in another order. \
+             The archive's own file (breast-cancer/breast-cancer.data) differs and is not read.",
         ),
         reader: readers::breast_cancer_ljubljana,
     },
@@ -149,7 +149,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 13,
         classes: 3,
         contents: "thirteen chemical measures; the class is the cultivar, 1 to 3",
-        license: LICENCE,
+        license: LICENSE,
         citation: "M. Forina et al., PARVUS; S. Aeberhard (donor), 1991",
         folder: "wine",
         files: &[FileInfo {
@@ -168,7 +168,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 7,
         classes: 8,
         contents: "seven scores of a protein's sequence; the class is where in the cell it is",
-        license: LICENCE,
+        license: LICENSE,
         citation: "K. Nakai (creator), P. Horton (donor), 1996",
         folder: "ecoli",
         files: &[FileInfo {
@@ -187,7 +187,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 14,
         classes: 30,
         contents: "shape and texture of leaves; the class is the species, 1 to 15 and 22 to 36",
-        license: LICENCE,
+        license: LICENSE,
         citation: "P. F. B. Silva, A. R. S. Marçal, R. M. Almeida da Silva, Evaluation of features for leaf \
                    discrimination, 2013",
         folder: "leaf",
@@ -198,8 +198,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             address: None,
         }],
         note: Some(
-            "The SHA-256 is that of a mirror's copy, which has a header. The archive's own file has none and lies within \
-             an archive (00288/leaf.zip).",
+            "The SHA-256 is that of a mirror's copy, which has a header. The archive's own file has none and is inside \
+             a ZIP file (00288/leaf.zip).",
         ),
         reader: readers::leaf,
     },
@@ -210,7 +210,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 22,
         classes: 2,
         contents: "measures of recorded voices; the class is 1 (Parkinson's disease) or 0",
-        license: LICENCE,
+        license: LICENSE,
         citation: "M. A. Little, P. E. McSharry, S. J. Roberts, D. A. E. Costello, I. M. Moroz, Exploiting nonlinear recurrence \
                    and fractal scaling properties for voice disorder detection, BioMedical Engineering OnLine 6:23, 2007",
         folder: "parkinsons",
@@ -230,7 +230,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 4,
         classes: 2,
         contents: "recency, frequency, amount and time of donations; the class is whether blood was given in March 2007",
-        license: LICENCE,
+        license: LICENSE,
         citation: "I-C. Yeh (owner and donor), 2008",
         folder: "blood_transfusion",
         files: &[FileInfo {
@@ -249,8 +249,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 9,
         classes: 2,
         contents: "measures after a heart attack, some missing; the class is whether the patient was still alive (1). The one row \
-                   without that answer is left out",
-        license: LICENCE,
+                   without that answer is dropped",
+        license: LICENSE,
         citation: "E. Kinney (collector), S. Salzberg (donor), 1989",
         folder: "echocardiogram",
         files: &[FileInfo {
@@ -269,7 +269,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 24,
         classes: 2,
         contents: "24 measures and answers (abnormal, present, yes and poor are 1), 1012 cells missing; the class is ckd or notckd",
-        license: LICENCE,
+        license: LICENSE,
         citation: "L. Rubini, P. Soundarapandian, P. Eswaran, 2015",
         folder: "chronic_kidney_disease",
         files: &[FileInfo {
@@ -278,7 +278,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
             sha256: "0f3360c0e9239d3d211bfbbdedbe818e4569e6d7399e7398c9b464f6e8feeebe",
             address: None,
         }],
-        note: Some("The archive has the file only within another (00336/Chronic_Kidney_Disease.rar)."),
+        note: Some("The archive has the file only inside another (00336/Chronic_Kidney_Disease.rar)."),
         reader: readers::kidney_disease,
     },
     DatasetInfo {
@@ -288,7 +288,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 22,
         classes: 2,
         contents: "binary features of heart images, 80 rows for training, then 187 for test; the class is the diagnosis, 1 or 0",
-        license: LICENCE,
+        license: LICENSE,
         citation: "K. J. Cios, L. A. Kurgan, L. S. Goodenday (owners), 2001",
         folder: "spect",
         files: &[
@@ -315,7 +315,7 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 44,
         classes: 2,
         contents: "counts in regions of heart images, 80 rows for training, then 187 for test; the class is the diagnosis, 1 or 0",
-        license: LICENCE,
+        license: LICENSE,
         citation: "K. J. Cios, L. A. Kurgan, L. S. Goodenday (owners), 2001",
         folder: "spect",
         files: &[
@@ -341,9 +341,9 @@ pub static DATASETS: [DatasetInfo; 15] = [
         rows: 470,
         features: 22,
         classes: 2,
-        contents: "what is known before a lung operation: the diagnosis as one column for each value, T and F as 1 and 0, grades as \
+        contents: "preoperative data for lung surgery: the diagnosis as one column for each value, T and F as 1 and 0, grades as \
                    their number; the class is T for death within a year",
-        license: LICENCE,
+        license: LICENSE,
         citation: "M. Zięba, J. M. Tomczak, M. Lubicz, J. Świątek, Boosted SVM for extracting rules from imbalanced data in \
                    application to prediction of the post-operative life expectancy in the lung cancer patients, Applied Soft \
                    Computing, 2014",
@@ -364,8 +364,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
         features: 10_000,
         classes: 2,
         contents: "intensities of mass spectra, 100 rows for training, then 100 for validation; the class is 1 (cancer) or -1. The \
-                   test part has no public classes and is not here",
-        license: LICENCE,
+                   test part has no public classes and is not included",
+        license: LICENSE,
         citation: "I. Guyon, S. Gunn, A. Ben-Hur, G. Dror, Result analysis of the NIPS 2003 feature selection challenge, 2004",
         folder: "arcene",
         files: &[
@@ -395,8 +395,8 @@ pub static DATASETS: [DatasetInfo; 15] = [
             },
         ],
         note: Some(
-            "The SHA-256 are those of a mirror's copy, whose values are known to be right; whether the archive's own bytes are the \
-             same is not known. If they differ, they are refused.",
+            "The SHA-256 are those of a mirror's copy, whose values are known to be correct; whether the archive's own bytes are the \
+             same is unknown. If they differ, they are refused.",
         ),
         reader: readers::arcene,
     },
@@ -411,7 +411,7 @@ pub fn find(name: &str) -> Result<&'static DatasetInfo> {
         .ok_or_else(|| Error::Unknown { name: name.to_string(), advice: advice(&wanted) })
 }
 
-/// The names that were perhaps meant, or all of them.
+/// The names that may have been meant, or all of them.
 fn advice(wanted: &str) -> String {
     let is_near = |id: &str| {
         let is_part = wanted.chars().count() >= 3 && (id.contains(wanted) || wanted.contains(id));
@@ -427,7 +427,7 @@ fn advice(wanted: &str) -> String {
     }
 }
 
-/// Letters to add, drop or change to get from one word to the other.
+/// Edit distance: letters to add, drop or change to get from one word to the other.
 fn edits(first: &str, second: &str) -> usize {
     let second: Vec<char> = second.chars().collect();
     let mut above: Vec<usize> = (0..=second.len()).collect();
@@ -461,13 +461,13 @@ mod tests {
                     file.sha256.len() == 64
                         && file.sha256.bytes().all(|digit| b"0123456789abcdef".contains(&digit))
                 );
-                // Part files lie beside it, and an output of that ending would be compressed.
+                // Part files are stored next to it, and an output with that extension would be compressed.
                 assert!(
                     !file.name.ends_with(".part")
                         && !file.name.ends_with(".gz")
                         && !file.name.ends_with(".zst")
                 );
-                // Who cannot download it is told why.
+                // A file that cannot be downloaded has a reason.
                 assert!(file.address.is_some() || info.note.is_some(), "{}", info.id);
             }
         }
@@ -477,7 +477,7 @@ mod tests {
     fn names_are_forgiving_and_near_ones_are_told() {
         assert_eq!(find("Blood_Transfusion").unwrap().id, "blood-transfusion");
         let message = |name: &str| find(name).unwrap_err().to_string();
-        assert_eq!(message("glas"), "there is no data set 'glas'; did you mean glass?");
+        assert_eq!(message("glas"), "there is no dataset 'glas'; did you mean glass?");
         assert!(message("breast-cancer").contains("breast-cancer-wisconsin or breast-cancer-diagnostic"));
         assert!(message("iris").contains("there are glass, ") && message("").contains("arcene"));
         assert_eq!((edits("kitten", "sitting"), edits("", "abc"), edits("é", "e")), (3, 3, 1));

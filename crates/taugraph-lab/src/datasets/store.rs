@@ -1,6 +1,6 @@
 //! Where the files of a set are.
 //!
-//! `TAUGRAPH_DATA/<folder>/<file>` comes first: a folder of the user's own, which is read and never written. Then the cache, which
+//! `TAUGRAPH_DATA/<folder>/<file>` comes first: the user's own folder, which is read but never written. Then the cache, which
 //! has the same layout: `TAUGRAPH_CACHE`, or the usual place of the system.
 
 use std::ffi::OsString;
@@ -10,43 +10,43 @@ use super::checksum::sha256;
 use super::text::TextFile;
 use super::{DatasetInfo, Error, FileInfo, Result};
 
-/// The folders that may hold sets.
+/// The folders that may contain datasets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     own: Option<PathBuf>,
     cache: Option<PathBuf>,
 }
 
-/// Whether a set is here.
+/// Whether a set is available.
 #[derive(Debug)]
 pub enum Presence {
-    /// All files are in this folder, and were checked.
+    /// All files are in this folder, and were verified.
     Here(PathBuf),
     /// Some of it has arrived.
     Partial,
-    /// A file is there, but is not what it should be.
+    /// A file exists, but its contents are wrong.
     Altered(Error),
-    /// Nothing is there.
+    /// There are no files.
     Absent,
 }
 
 impl Store {
-    /// A folder of the user's own, and one for downloads.
+    /// The user's own folder, and one for downloads.
     pub fn new(own: Option<PathBuf>, cache: Option<PathBuf>) -> Self {
         Self { own, cache }
     }
 
-    /// As the environment says.
+    /// From the environment variables.
     pub fn from_environment() -> Self {
         Self::from_variables(|name| std::env::var_os(name), cfg!(windows))
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<OsString>, is_windows: bool) -> Self {
-        // A variable that is empty counts as not set.
+        // An empty variable counts as not set.
         let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let usual = || match is_windows {
             true => folder("LOCALAPPDATA").map(|path| path.join("taugraph").join("cache")),
-            // The rule of XDG: a path that is not absolute is ignored.
+            // As XDG specifies, a relative path is ignored.
             false => folder("XDG_CACHE_HOME")
                 .filter(|path| path.is_absolute())
                 .or_else(|| folder("HOME").map(|home| home.join(".cache")))
@@ -60,21 +60,21 @@ impl Store {
         self.cache.as_ref().map(|cache| cache.join(info.folder)).ok_or(Error::NoFolder)
     }
 
-    /// The files of a set, checked, and the folder that they are in.
+    /// The verified files of a set, and the folder that contains them.
     pub fn read(&self, info: &DatasetInfo) -> Result<(PathBuf, Vec<TextFile>)> {
         let mut problem = Error::Absent { id: info.id };
         for folder in [&self.own, &self.cache].into_iter().flatten().map(|path| path.join(info.folder)) {
             match info.files.iter().map(|file| read_file(&folder, file)).collect::<Result<Option<Vec<_>>>>() {
                 Ok(Some(files)) => return Ok((folder, files)),
                 Ok(None) => {}
-                // Perhaps the other folder has it as it should be.
+                // Perhaps the other folder has a correct copy.
                 Err(wrong) => problem = wrong,
             }
         }
         Err(problem)
     }
 
-    /// Whether a set is here.
+    /// Whether a set is available.
     pub fn presence(&self, info: &DatasetInfo) -> Presence {
         match self.read(info) {
             Ok((folder, _)) => Presence::Here(folder),

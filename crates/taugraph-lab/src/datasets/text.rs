@@ -1,5 +1,5 @@
-//! Texts cut into cells: lines of commas or blanks, and ARFF. Small files with known bytes, so plain and strict: a cell that is not
-//! what it should be is an error with its line, never a guess.
+//! Texts split into cells: lines separated by commas or blanks, and ARFF. The files are small and known, so the parser is simple
+//! and strict: an unexpected cell is an error with its line, never a guess.
 
 use super::{Error, Result};
 
@@ -28,7 +28,7 @@ pub enum Delimiter {
     Blanks,
 }
 
-/// A line cut into cells, without the blanks and quotes around them.
+/// A line split into cells, without the blanks and quotes around them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     file: &'a str,
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
         Error::Line { file: self.file.to_string(), line: self.line, problem: problem.into() }
     }
 
-    /// An error if the line is longer or shorter than it should be.
+    /// An error if the line has more or fewer cells than expected.
     pub fn check_width(&self, expected: usize) -> Result<()> {
         match self.width() {
             found if found == expected => Ok(()),
@@ -73,7 +73,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Where a line has one cell too many and an empty one, a comma was typed twice, or at an end: the empty cell goes.
+    /// If a line has one cell too many and an empty one, a comma was typed twice or at an end: the empty cell is dropped.
     pub fn drop_stray_cell(&mut self, expected: usize) {
         let empty = self.cells.iter().position(|cell| cell.is_empty());
         if let Some(empty) = empty.filter(|_| self.width() == expected + 1) {
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
         cell.ok_or_else(|| self.wrong(format!("there is no cell {}", column + 1)))
     }
 
-    /// Whether a cell says that its value is not known.
+    /// Whether a cell is marked as missing.
     pub fn is_missing(&self, column: usize) -> bool {
         self.cells.get(column).is_some_and(|cell| matches!(*cell, "?" | "nan"))
     }
@@ -152,7 +152,7 @@ fn bare(cell: &str) -> &str {
     cell.trim().trim_matches(['\'', '"'])
 }
 
-/// A file of Weka: the attributes and the rows.
+/// A Weka file: the attributes and the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arff<'a> {
     /// Names of the columns.
@@ -161,7 +161,7 @@ pub struct Arff<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// Reads ARFF: numeric attributes and lists of words. A stray comma in a row is forgiven, a word that is not in the list of its
+/// Reads ARFF: numeric attributes and lists of words. A stray comma in a row is tolerated, a word that is not in the list of its
 /// attribute is not.
 pub fn arff(file: &TextFile) -> Result<Arff<'_>> {
     let mut names = Vec::new();
@@ -190,7 +190,7 @@ pub fn arff(file: &TextFile) -> Result<Arff<'_>> {
         }
     }
     if !has_data || names.is_empty() {
-        return Err(file.wrong("this is no ARFF file: it needs @attribute lines and @data"));
+        return Err(file.wrong("this is not an ARFF file: it needs @attribute lines and @data"));
     }
     let mut rows = Vec::new();
     for (line, text) in lines {
@@ -275,7 +275,7 @@ mod tests {
         let mut row = rows(&text, Delimiter::Comma).remove(0);
         row.drop_stray_cell(3);
         assert!(row.check_width(3).is_err());
-        // As many cells as there should be: an empty one is a value that is wrong, not a comma too many.
+        // The right number of cells: an empty one is a wrong value, not an extra comma.
         let text = file("1,,3");
         let mut row = rows(&text, Delimiter::Comma).remove(0);
         row.drop_stray_cell(3);
@@ -304,8 +304,8 @@ mod tests {
     #[test]
     fn arff_that_is_none() {
         let message = |text: &str| arff(&file(text)).unwrap_err().to_string();
-        assert!(message("").contains("no ARFF file"));
-        assert!(message("@data\n1,2\n").contains("no ARFF file"));
+        assert!(message("").contains("not an ARFF file"));
+        assert!(message("@data\n1,2\n").contains("not an ARFF file"));
         assert!(message("1,2\n").contains("line 1: @attribute or @data"));
         assert!(message("@attribute x\n@data\n").contains("a name and a type"));
         assert!(message("@attribute x date\n@data\n").contains("a type is numeric"));

@@ -17,13 +17,13 @@ pub struct Row {
     pub name: String,
     /// The set of the registry that it needs, if any.
     pub set: Option<&'static str>,
-    /// What was done to the points before.
+    /// How the points were prepared.
     pub preparation: &'static str,
     /// The paper's figure for some columns.
     pub published: Vec<(&'static str, f64)>,
 }
 
-/// What one measurement gives, in the order of [`Experiment::measures`].
+/// The values of one measurement, in the order of [`Experiment::measures`].
 pub type Values = Vec<f64>;
 
 /// Measures one cell (row, column) with the seed of the run.
@@ -49,13 +49,13 @@ pub struct Experiment {
     pub seeds: Vec<u64>,
     /// Pairs of columns that are compared: what the first adds to the second.
     pub comparisons: Vec<(&'static str, &'static str)>,
-    /// Whether every seed has points of its own, so that it counts as a pair in comparisons; otherwise seeds are averaged first.
+    /// Whether every seed has its own points and so counts as a pair in comparisons; otherwise seeds are averaged first.
     pub seeds_are_pairs: bool,
     /// Measures one cell (row, column) with the seed of the run.
     pub measure: Measure,
 }
 
-/// What one measurement gave.
+/// The result of one measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The values.
@@ -84,15 +84,15 @@ impl Found {
     }
 }
 
-/// Who is told about the progress.
+/// Receives progress.
 pub trait Listener: Sync {
-    /// So many measurements are to be made.
+    /// This many measurements will be made.
     fn start(&self, _experiment: &str, _total: usize) {}
     /// One has been made.
     fn advance(&self) {}
 }
 
-/// Makes every measurement that the journal does not have, on as many threads as the current pool has. `base` gives memory limit and
+/// Makes every measurement that the journal does not have, on as many threads as the current pool has. `base` provides the memory limit and
 /// cancellation; seeds are the experiment's own.
 pub fn run(
     experiment: Experiment,
@@ -114,7 +114,7 @@ pub fn run(
     let all = all.flat_map(|(row, column)| experiment.seeds.iter().map(move |&seed| (row, column, seed)));
     let missing: Vec<(usize, usize, u64)> =
         all.filter(|&(row, column, seed)| known(row, column, seed).is_none()).collect();
-    // Sooner than after minutes of work on the others.
+    // Fail now rather than after minutes of work on the others.
     let store = Store::from_environment();
     let rows: BTreeSet<usize> = missing.iter().map(|&(row, ..)| row).collect();
     for set in rows.into_iter().filter_map(|row| experiment.rows[row].set) {
@@ -139,8 +139,8 @@ pub fn run(
     Ok(Found { experiment, measured })
 }
 
-/// Works through the list on several threads, each with a pool of one thread: a measurement has a core for itself, so that its
-/// time can be compared. After an error no other is begun.
+/// Works through the list on several threads, each with a pool of one thread: a measurement has a core to itself, so that
+/// times can be compared. After an error no further measurement is started.
 fn on_single_threads<T: Sync>(
     list: &[T],
     work: impl Fn(&T) -> Result<(), Error> + Sync,

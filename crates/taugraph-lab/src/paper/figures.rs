@@ -23,14 +23,14 @@ use super::sets::Set;
 use crate::data::{Error, LabeledSet};
 use crate::statistics::{deviation, mean};
 
-/// Losses, spirals, pinwheel and the two sets of labels. Gives the files written.
+/// Losses, spirals, pinwheel and the two sets of labels. Returns the files written.
 pub fn draw(folder: &Path, run: &Run<'_>) -> Result<Vec<PathBuf>, Error> {
     let mut files = losses(folder)?;
     let spirals = Set::Spirals { sigma: 0.0, share: 0.0 }.load(run.seed)?;
     files.extend(shape(folder, "two-spirals", "two spirals", &spirals, run)?);
     files.extend(shape(folder, "pinwheel", "pinwheel", &Set::Pinwheel.load(run.seed)?, run)?);
     for (name, id) in [("Echocardiogram", "echocardiogram"), ("Breast Cancer", "breast-cancer-wisconsin")] {
-        files.extend(two_examples(folder, name, &LabeledSet::load(name, id)?, run)?);
+        files.extend(labeled_points(folder, name, &LabeledSet::load(name, id)?, run)?);
     }
     Ok(files)
 }
@@ -56,7 +56,7 @@ fn losses(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(write_figure(folder, "losses", &[&check, &huber], 2)?)
 }
 
-/// One way to a graph and its clusters.
+/// One method's graph and clusters.
 struct Attempt {
     robust: NodeGraph,
     labels: Vec<u32>,
@@ -126,14 +126,14 @@ fn shape(
     Ok(files)
 }
 
-/// t-SNE of a set with the edges of a graph and one example of each class.
-fn two_examples(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) -> Result<Vec<PathBuf>, Error> {
+/// t-SNE of a set with the edges of a graph and one labeled point per class.
+fn labeled_points(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) -> Result<Vec<PathBuf>, Error> {
     let space = Space::from_points(set.points.clone(), Metric::Euclidean)?;
     let (plane, _) = principal_components(&set.points, 2, run)?;
     let perplexity = TsneParams::default().perplexity.min((set.points.len() as f64 - 1.0) / 3.0);
     let params = TsneParams { perplexity, ..TsneParams::default() };
     let map = PlaneMap::new(&tsne(&space, plane.values(), &params, run)?, 2);
-    let examples: Vec<u32> = (0..set.labels.n_classes() as u32)
+    let labeled: Vec<u32> = (0..set.labels.n_classes() as u32)
         .filter_map(|class| set.labels.iter().position(|&label| label == class).map(|row| row as u32))
         .collect();
     let colors: Vec<&'static str> = set.labels.iter().map(|&label| class_color(label)).collect();
@@ -142,7 +142,7 @@ fn two_examples(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) -> R
         let most = graph.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let edges =
             (0..graph.n_nodes()).flat_map(|i| graph.row(i).map(move |(j, weight)| (i as u32, j, weight)));
-        // What is a hundred times lighter than the heaviest edge would only be gray.
+        // Edges a hundred times lighter than the heaviest would only add gray.
         let edges = edges.filter(|&(i, j, weight)| i < j && weight > 0.01 * most);
         GraphPanel {
             title,
@@ -152,7 +152,7 @@ fn two_examples(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) -> R
                 .collect(),
             colors: colors.clone(),
             radius: 2.0,
-            marked: examples.clone(),
+            marked: labeled.clone(),
         }
     };
     let mut panels = Vec::new();

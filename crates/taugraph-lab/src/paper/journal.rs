@@ -1,4 +1,4 @@
-//! Measurements that have been made, one on each line of a file: a run that was killed goes on where it stopped.
+//! Finished measurements, one per line of a file, so that an interrupted run resumes.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -31,24 +31,24 @@ pub struct Entry {
     /// Which measurement.
     #[serde(flatten)]
     pub key: Key,
-    /// What it gave.
+    /// Its values.
     pub values: Vec<f64>,
     /// How long it took.
     pub seconds: f64,
 }
 
-/// The first line: other versions may measure otherwise.
+/// The first line: other versions may measure differently.
 #[derive(Serialize, Deserialize, PartialEq)]
 struct Head {
     taugraph: String,
 }
 
-/// What becomes of measurements that were made before.
+/// What to do with earlier measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
-    /// They count.
+    /// Use them.
     WhereItStopped,
-    /// They are dropped.
+    /// Drop them.
     Anew,
 }
 
@@ -59,8 +59,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file, or starts it, for this process alone. Lines that cannot be read, such as a last one that was cut off, are left
-    /// out; a file of another version is started anew, and so is any with [`Begin::Anew`].
+    /// Opens the file, or creates it, for this process alone. Lines that cannot be read, such as a truncated last one, are
+    /// skipped; a file of another version is started over, and so is any with [`Begin::Anew`].
     pub fn open(path: &Path, begin: Begin) -> Result<Self, Error> {
         let mut file = locked(path)?;
         let mut bytes = Vec::new();
@@ -76,7 +76,7 @@ impl Journal {
         };
         entries.iter().for_each(|entry| kept += &line_of(entry));
         if kept != text {
-            // Written anew, so that what was cut off does not stand before what comes next.
+            // Rewritten, so that a truncated line does not precede the next one.
             Output::new(path).write(|out| out.write_all(kept.as_bytes()))?;
             file = locked(path)?;
         }
@@ -86,7 +86,7 @@ impl Journal {
         Ok(Self { path: path.to_path_buf(), state: Mutex::new((known.collect(), file)) })
     }
 
-    /// What a measurement gave, if it was made.
+    /// The result of a measurement, if it was made.
     pub fn get(&self, key: &Key) -> Option<Measured> {
         self.state.lock().expect("no thread panicked").0.get(key).cloned()
     }
@@ -101,7 +101,7 @@ impl Journal {
     }
 }
 
-/// The file, for this process alone: two runs would not see what the other measures.
+/// The file, for this process alone: two runs would not see each other's measurements.
 fn locked(path: &Path) -> Result<File, Error> {
     let failed = |source| Error::Journal { path: path.to_path_buf(), source };
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
@@ -138,7 +138,7 @@ mod tests {
         again.add(Entry { key: key(2), values: vec![7.0], seconds: 0.0 }).unwrap();
         drop(again);
         assert_eq!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(2)).unwrap().values, [7.0]);
-        // A line in the middle that cannot be read costs that line; a second process waits for nothing.
+        // An unreadable line in the middle costs only that line; a second process does not wait.
         let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
         assert!(Journal::open(&path, Begin::WhereItStopped).is_err());
         drop(journal);
@@ -152,13 +152,13 @@ mod tests {
         let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
         assert!(journal.get(&key(0)).is_none() && journal.get(&key(2)).is_some());
         drop(journal);
-        // What is dropped on request is gone.
+        // Measurements dropped on request are gone.
         drop(Journal::open(&path, Begin::Anew).unwrap());
         assert!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(2)).is_none());
         let journal = Journal::open(&path, Begin::WhereItStopped).unwrap();
         journal.add(Entry { key: key(1), values: vec![1.0], seconds: 0.0 }).unwrap();
         drop(journal);
-        // Another version measures anew.
+        // Another version measures again.
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replacen(env!("CARGO_PKG_VERSION"), "0.0.0", 1)).unwrap();
         assert!(Journal::open(&path, Begin::WhereItStopped).unwrap().get(&key(1)).is_none());

@@ -1,4 +1,4 @@
-//! The methods of the tables: what each makes of points.
+//! The methods of the tables: from points to graphs and clusters.
 
 use taugraph::baselines::{
     ConsensusParams, NeighborWeights, PathBasedParams, consensus_of, neighbor_graph, path_based_graph,

@@ -1,7 +1,7 @@
-//! The paper's tables, with our figures beside its own: what is measured for each, cell by cell.
+//! The paper's tables, with our figures next to the paper's: what is measured for each, cell by cell.
 //!
 //! An [`Experiment`] is a table of cells; a cell is one method on one set, measured once for each seed. [`run`] measures what a
-//! [`Journal`] does not have yet, so that a killed run goes on where it stopped; [`markdown`], [`csv`] and [`json`] write what was found.
+//! [`Journal`] does not have yet, so that an interrupted run resumes; [`markdown`], [`csv`] and [`json`] write the results.
 
 mod experiment;
 mod figures;

@@ -1,4 +1,4 @@
-//! What was found, as Markdown, CSV and JSON.
+//! Results as Markdown, CSV and JSON.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,11 @@ pub fn markdown(found: &Found) -> String {
     let mut text = format!("## {}\n\n{}", experiment.title, experiment.about);
     if n_seeds > 1 {
         let (first, last) = (experiment.seeds[0], experiment.seeds[n_seeds - 1]);
-        write!(text, " Means ± deviations over the seeds {first} to {last}; the paper's figure in brackets.")
-            .expect("text grows");
+        write!(
+            text,
+            " Means ± standard deviations over the seeds {first} to {last}; the paper's figure in brackets."
+        )
+        .expect("text grows");
     } else {
         text += " The paper's figure in brackets.";
     }
@@ -76,7 +79,7 @@ fn comparisons(found: &Found) -> String {
     let name = experiment.measures[experiment.compared];
     let pairs = if experiment.seeds_are_pairs { "set and seed" } else { "set, its seeds averaged" };
     let mut text = format!(
-        "\nIn pairs, one for each {pairs} ({name}): mean difference ± standard error.\n\n\
+        "\nPaired comparisons, one pair per {pairs} ({name}): mean difference ± standard error.\n\n\
          | comparison | difference | wins / ties / losses |\n|---|---|---|\n"
     );
     let values = |name: &str| -> Option<Vec<f64>> {
@@ -98,7 +101,7 @@ fn comparisons(found: &Found) -> String {
 fn times(found: &Found) -> String {
     let experiment = &found.experiment;
     let mut text = format!(
-        "\nSeconds of each cell, all seeds together, on one core:\n\n| set | {} |\n|---|{}\n",
+        "\nSeconds per cell, summed over the seeds, on one core:\n\n| set | {} |\n|---|{}\n",
         experiment.columns.join(" | "),
         "---|".repeat(experiment.columns.len())
     );

@@ -22,9 +22,9 @@ pub enum Set {
     Table {
         /// The name of the set.
         set: &'static str,
-        /// What is done to its columns.
+        /// How its columns are scaled.
         standardize: Standardize,
-        /// Whether rows with missing cells are left out; otherwise the cells are filled with the median.
+        /// Whether rows with missing cells are dropped; otherwise the cells are filled with the median.
         complete_rows: bool,
     },
 }
@@ -43,7 +43,7 @@ impl Set {
         }
     }
 
-    /// What is done to the points before.
+    /// How the points are prepared.
     pub fn preparation(self) -> &'static str {
         match self {
             Set::Spirals { .. } | Set::Pinwheel => "z-score",

@@ -1,4 +1,4 @@
-//! What each table of the paper holds, and what we measure for it.
+//! The contents of each table of the paper, and what we measure for it.
 
 use taugraph::metrics::nmi;
 use taugraph::params::Preset;
@@ -17,7 +17,7 @@ use crate::statistics::{deviation, mean};
 pub enum Table {
     /// Table 1: spectral clustering.
     Clustering,
-    /// Table 2: labels from one example of each class.
+    /// Table 2: labels from one labeled point per class.
     Labels,
     /// Two spirals with noise.
     Noise,
@@ -30,11 +30,11 @@ pub enum Table {
 pub enum Size {
     /// Everything.
     Full,
-    /// Two rows, two seeds: to see that it works.
+    /// Two rows, two seeds: a quick check.
     Slice,
 }
 
-/// The k of the first scales, except where it is what varies.
+/// The k of the first scales, except where k varies.
 const K: usize = 7;
 
 fn spectral(preset: Preset, k: usize) -> ClusterMethod {
@@ -77,7 +77,7 @@ pub fn experiment(table: Table, size: Size) -> Experiment {
         Table::Neighbors => neighbors(),
     };
     if size == Size::Slice {
-        // Rows and columns are dropped from the end: what measures them counts from the start.
+        // Rows and columns are dropped from the end, since `measure` counts them from the start.
         made.rows.truncate(2);
         made.seeds.truncate(2);
     }
@@ -114,9 +114,9 @@ fn clustering() -> Experiment {
         name: "table1",
         title: "Table 1: spectral clustering",
         about: format!(
-            "NMI with the true number of clusters. Synthetic sets: new points for every seed; tables: the seed decides the \
-             starts of k-means, of the networks and the realizations. {CONTROLS} `consensus`: local scaling with k = 5 … 15, \
-             joined as Race and Meyer do; `path-based`: the robust form; `10-NN`: weights 1."
+            "NMI with the true number of clusters. Synthetic sets: new points for every seed; tables: the seed determines the \
+             starts of k-means and of the networks, and the realizations. {CONTROLS} `consensus`: local scaling with k = 5 … 15, \
+             combined as in Race and Meyer; `path-based`: the robust form; `10-NN`: weights 1."
         ),
         measures: &["NMI"],
         compared: 0,
@@ -170,7 +170,7 @@ fn neighbors() -> Experiment {
         preparation: "z-score",
         published: Vec::new(),
     });
-    // What has no first scale does not change with it.
+    // Methods without a first scale do not depend on k.
     let of_k = |k: usize| -> Vec<(&'static str, ClusterMethod)> {
         let has_scale =
             |method: &ClusterMethod| matches!(method, ClusterMethod::Spectral(GraphMethod::Preset(..)));
@@ -240,10 +240,10 @@ fn labels() -> Experiment {
     });
     Experiment {
         name: "table2",
-        title: "Table 2: labels from one example of each class",
+        title: "Table 2: labels from one labeled point per class",
         about: format!(
-            "Accuracy / balanced accuracy over all pairs of examples: the exact expectation, and the deviation of the balanced accuracy over the pairs. \
-             The paper's figures are means over 10 random pairs. `largest class` is what a constant answer gets. {CONTROLS}"
+            "Accuracy / balanced accuracy over all pairs of labeled points: the exact expectation, and the standard deviation of the balanced accuracy over the pairs. \
+             The paper's figures are means over 10 random pairs. `largest class` is the accuracy of a constant prediction. {CONTROLS}"
         ),
         measures: &["accuracy", "balanced accuracy", "deviation", "largest class"],
         compared: 1,
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::data::missing_sets;
 
-    /// Local scaling on tables is the baseline that the paper's figures can be checked with.
+    /// Local scaling on tables is the baseline by which the paper's figures can be checked.
     #[test]
     fn local_scaling_is_within_three_hundredths_of_the_paper() {
         let made = experiment(Table::Clustering, Size::Full);

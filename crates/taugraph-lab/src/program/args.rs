@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use taugraph_terminal::failure::EXIT_CODES;
 use taugraph_terminal::size_in_bytes;
 
-/// The laboratory of taugraph: the paper's tables and figures measured again, and studies of our own.
+/// The laboratory of taugraph: reproduces the paper's tables and figures, and runs our own studies.
 #[derive(Debug, Parser)]
 #[command(name = "taugraph-lab", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub struct Cli {
@@ -19,11 +19,11 @@ pub struct Cli {
 pub enum Command {
     /// Measure the paper's tables and draw its figures
     Paper(PaperArgs),
-    /// The sets of the paper: list, describe and fetch them
+    /// The paper's datasets: list, describe and fetch them
     Datasets(DatasetsArgs),
     /// Print the study of labels: every rule on every graph, and what each kind of persistence adds
     Labels,
-    /// Print the study of trained estimators: sampled pairs against all pairs
+    /// Print the study of trained estimators: sampled pairs compared with all pairs
     SparseTraining,
     /// Print the study of the paper's networks: how their threshold was chosen, how their edges decay, their variants
     Networks {
@@ -33,10 +33,10 @@ pub enum Command {
     },
 }
 
-/// The paper's tables and figures, with our figures beside its own.
+/// The paper's tables and figures, with our numbers next to the paper's.
 ///
-/// Every measurement is kept in the folder as soon as it is made: a run that was killed goes on where it stopped. The tables have seeds
-/// of their own. The sets come from the folder TAUGRAPH_DATA or from 'taugraph-lab datasets fetch --all'.
+/// Every measurement is saved in the folder as soon as it is made, so that an interrupted run resumes. The tables have fixed
+/// seeds. The datasets come from the folder TAUGRAPH_DATA or from 'taugraph-lab datasets fetch --all'.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct PaperArgs {
@@ -46,13 +46,13 @@ pub struct PaperArgs {
     /// Folder for tables (.md, .csv, .json), figures (.svg, .png) and the journal of measurements
     #[arg(long, short, default_value = "taugraph-paper")]
     pub output: PathBuf,
-    /// Only two sets and two seeds, to see that it works
+    /// Only two datasets and two seeds, as a quick check
     #[arg(long)]
     pub slice: bool,
-    /// Measure everything anew
+    /// Measure everything again
     #[arg(long)]
     pub fresh: bool,
-    /// The tables and the figures on one HTML page
+    /// Write the tables and figures as one HTML report
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Threads [default: all cores]; the result does not depend on it
@@ -68,9 +68,9 @@ pub struct PaperArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PaperPart {
-    /// Spectral clustering of eight sets
+    /// Spectral clustering of eight datasets
     Table1,
-    /// Labels from one example of each class on seven sets
+    /// Labels from one labeled point per class on seven datasets
     Table2,
     /// Two spirals with noise
     Noise,
@@ -78,7 +78,7 @@ pub enum PaperPart {
     Neighbors,
     /// The figures; those of noise and neighbors need their measurements
     Figures,
-    /// All of it
+    /// Everything
     All,
 }
 
@@ -94,10 +94,10 @@ pub enum NetworksPart {
     All,
 }
 
-/// The sets of the paper: list, describe and fetch them.
+/// The paper's datasets: list, describe and fetch them.
 ///
 /// Files are looked for in the folder TAUGRAPH_DATA, then among the downloads (TAUGRAPH_CACHE, or the cache folder of the
-/// system), and are used only if their SHA-256 is the known one.
+/// system), and are used only if their SHA-256 is the expected one.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct DatasetsArgs {
@@ -107,13 +107,13 @@ pub struct DatasetsArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetsCommand {
-    /// Print all sets, and whether they are here
+    /// Print all datasets, and whether they are available locally
     List {
         /// Write the result as JSON; - is standard output
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
-    /// Describe a set: columns, classes, license, donors, files
+    /// Describe a dataset: columns, classes, license, donors, files
     Show {
         /// The set
         name: String,
@@ -121,9 +121,9 @@ pub enum DatasetsCommand {
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
-    /// Download sets that are not here; a download that broke off is continued
+    /// Download missing datasets; interrupted downloads resume
     Fetch(FetchArgs),
-    /// Print the folder with the checked files of a set
+    /// Print the folder with the verified files of a dataset
     Path {
         /// The set
         name: String,
@@ -132,10 +132,10 @@ pub enum DatasetsCommand {
 
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// The sets
+    /// The datasets
     #[arg(value_name = "NAME", required_unless_present = "all")]
     pub names: Vec<String>,
-    /// All sets
+    /// All datasets
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
     /// A mirror of the archive, or a folder, to take the files from [default: the archive]

@@ -31,7 +31,7 @@ pub fn datasets(args: &DatasetsArgs) -> Outcome<()> {
         DatasetsCommand::Fetch(args) => fetch_all(args, &store),
         DatasetsCommand::Path { name } => {
             let (folder, _) = store.read(find(name)?)?;
-            // As the system has it: a folder need not be UTF-8.
+            // Printed as raw bytes: a folder need not be UTF-8.
             Ok(Output::Stdout.write(|out| {
                 out.write_all(folder.as_os_str().as_encoded_bytes())?;
                 out.write_all(b"\n")
@@ -129,8 +129,8 @@ fn description(info: &DatasetInfo, presence: &Presence) -> Value {
     })
 }
 
-/// A set that cannot be had does not keep the others from being fetched; a server that cannot be reached, Ctrl-C and a disk that
-/// cannot be written do.
+/// A set that is unavailable does not keep the others from being fetched; an unreachable server, Ctrl-C and a write error
+/// do.
 fn fetch_all(args: &FetchArgs, store: &Store) -> Outcome<()> {
     let sets: Vec<&DatasetInfo> = match args.all {
         true => DATASETS.iter().collect(),

@@ -1,4 +1,4 @@
-//! The laboratory's program: the paper's sets, its tables and figures, and our own studies.
+//! The laboratory's program: the paper's datasets, tables and figures, and our own studies.
 //!
 //!     cargo run --release --package taugraph-lab -- paper all
 

@@ -15,7 +15,7 @@ use taugraph_terminal::{say, use_threads, write_json};
 
 use crate::args::{PaperArgs, PaperPart};
 
-/// The file of the measurements that were made.
+/// The file of finished measurements.
 const JOURNAL: &str = "journal.jsonl";
 
 /// A bar for each experiment.
@@ -31,7 +31,7 @@ impl Listener for Bar<'_> {
     }
 }
 
-/// Stops the stages of a measurement on Ctrl-C, without showing them.
+/// Stops a measurement on Ctrl-C, without showing its stages.
 struct Quiet<'a>(&'a Terminal);
 
 impl Progress for Quiet<'_> {
@@ -105,7 +105,7 @@ pub fn paper(args: &PaperArgs) -> Outcome<()> {
     Ok(())
 }
 
-/// The tables and the figures on one page.
+/// The tables and figures on one page.
 fn page_of(texts: &[String], files: &[PathBuf]) -> Outcome<Document> {
     let plain = |text: &str| text.replace("**", "").replace('`', "");
     let mut parts: Vec<Part> = Vec::new();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder that goes away with the test.
+/// A temporary folder, deleted after the test.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -32,7 +32,7 @@ impl Folder {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// The program in this folder, words separated by blanks, with `cache` for downloads and no other folder of sets.
+    /// The program in this folder, with blank-separated arguments, `cache` for downloads and no other folder of datasets.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taugraph-lab"));
         command
@@ -48,7 +48,7 @@ impl Folder {
         self.command(line).output().unwrap().into()
     }
 
-    /// Runs it and expects success; gives standard output.
+    /// Runs it and expects success; returns standard output.
     pub fn ok(&self, line: &str) -> String {
         let done = self.run(line);
         assert_eq!(done.code, Some(0), "{line}: {}", done.err);
@@ -70,8 +70,8 @@ impl From<Output> for Done {
     }
 }
 
-/// The folder with the real files. Without it, says on standard error what is not tested: `eprintln!` would be kept back, because a
-/// test that is left out passes.
+/// The folder with the real files. Without it, reports on standard error what is not tested: `eprintln!` would be captured, because a
+/// skipped test passes.
 pub fn real_files(skipped: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("TAUGRAPH_DATA").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     if folder.is_none() {

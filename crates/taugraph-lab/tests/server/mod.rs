@@ -1,20 +1,20 @@
-//! A web server on this machine, as good or bad as a test wants it.
+//! A local web server that behaves as well or badly as a test needs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was asked for.
+/// A request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     pub path: String,
-    /// The first byte of the range, if one was asked for.
+    /// The first byte of the requested range, if any.
     pub from: Option<usize>,
     pub if_range: Option<String>,
 }
 
-/// What is answered.
+/// A response.
 pub struct Answer {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
@@ -35,7 +35,7 @@ impl Answer {
         Self { headers, body: bytes.to_vec(), ..Self::status(200) }
     }
 
-    /// As a good server does: the range that was asked for, unless its condition does not hold.
+    /// Like a well-behaved server: the requested range, unless its condition fails.
     pub fn ranged(bytes: &[u8], version: &str, request: &Request) -> Self {
         let is_same = request.if_range.as_deref().is_none_or(|wanted| wanted == version);
         let mut answer = match request.from.filter(|_| is_same) {
@@ -52,12 +52,12 @@ impl Answer {
         answer
     }
 
-    /// Ends after so many bytes of the body.
+    /// Ends after this many bytes of the body.
     pub fn cut(self, sent: usize) -> Self {
         Self { sent, ..self }
     }
 
-    /// Keeps the connection open for so long after the last byte.
+    /// Keeps the connection open for this long after the last byte.
     pub fn hanging(self, hang: Duration) -> Self {
         Self { hang, ..self }
     }
@@ -70,7 +70,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers each request with what `answer` says; it gets the number of requests before it.
+    /// Answers each request with the result of `answer`, which gets the number of earlier requests.
     pub fn start(answer: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -94,7 +94,7 @@ impl Server {
     }
 }
 
-/// A client that goes away is part of the tests.
+/// Clients may disconnect; that is part of the tests.
 fn serve(stream: TcpStream, seen: &Mutex<Vec<Request>>, answer: &dyn Fn(&Request, usize) -> Answer) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut request = Request::default();

@@ -8,7 +8,7 @@ use taugraph::stochastic::StochasticGraph;
 use crate::base64::{packed_u8, packed_u16, packed_u32};
 use crate::words::grouped;
 
-/// Edges that a browser draws in a moment.
+/// Maximum number of edges that a browser draws quickly.
 const MAX_EDGES: usize = 250_000;
 
 /// An edge between two of the points.
@@ -18,23 +18,23 @@ pub struct Edge {
     pub i: u32,
     /// The other end.
     pub j: u32,
-    /// At how many of the quantiles it is present: at the lowest ones.
+    /// The number of quantiles, from the lowest up, at which it is present.
     pub level: u8,
-    /// Its probability; of a given graph, its weight as a share of the heaviest.
+    /// Its probability; in a given graph, its weight relative to the heaviest.
     pub probability: f64,
 }
 
-/// The edges that are shown, sorted by their ends.
+/// The edges shown, sorted by their ends.
 pub struct ShownEdges {
     /// The quantiles, ascending; empty for given graphs.
     pub taus: Vec<f64>,
     pub edges: Vec<Edge>,
-    /// Says so if some are left out.
+    /// A note if some are not shown.
     note: String,
 }
 
 impl ShownEdges {
-    /// Edges between the points that are shown; of equal rows the first shown one stands for all.
+    /// Edges between the points shown; the first of equal rows represents all of them.
     pub fn new(graph: &FittedGraph, point_of_node: &[u32]) -> Self {
         let shown = |i: u32, j: u32| {
             let (a, b) = (point_of_node[i as usize], point_of_node[j as usize]);
@@ -46,7 +46,7 @@ impl ShownEdges {
         };
         let all = edges.len();
         if all > MAX_EDGES {
-            // The likeliest, and of equally likely ones those that persist longest.
+            // The likeliest and, among equally likely ones, those that persist longest.
             edges.sort_by(|a, b| {
                 let likelier = b.probability.total_cmp(&a.probability);
                 likelier.then(b.level.cmp(&a.level)).then((a.i, a.j).cmp(&(b.i, b.j)))
@@ -61,7 +61,7 @@ impl ShownEdges {
         Self { taus, edges, note }
     }
 
-    /// How many edges each point has to higher ones, then those, their levels and probabilities.
+    /// The number of edges from each point to higher ones, then those points, the levels and the probabilities.
     pub fn json(&self, n_points: usize) -> Value {
         let mut counts = vec![0u16; n_points];
         self.edges.iter().for_each(|edge| counts[edge.i as usize] += 1);
@@ -82,7 +82,7 @@ impl ShownEdges {
     }
 }
 
-/// Of a robust graph: the quantiles, and the edges that are present at one of them at least.
+/// For a robust graph: the quantiles, and the edges that are present at one of them or more.
 fn of_quantiles(
     stochastic: &StochasticGraph,
     shown: impl Fn(u32, u32) -> Option<(u32, u32)>,
@@ -97,11 +97,11 @@ fn of_quantiles(
     let edges = candidates.filter_map(|(((i, j), &probability), level)| {
         shown(i, j).map(|(i, j)| Edge { i, j, level, probability })
     });
-    // What is present at no quantile is never drawn.
+    // Edges present at no quantile are never drawn.
     (taus, edges.filter(|edge| edge.level > 0).collect())
 }
 
-/// Of a given graph: all edges.
+/// For a given graph: all edges.
 fn of_weights(graph: &SparseGraph, shown: impl Fn(u32, u32) -> Option<(u32, u32)>) -> Vec<Edge> {
     let heaviest = graph.weights().iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let of_node = |i: u32| graph.row(i as usize).filter(move |(j, _)| i < *j).map(move |(j, w)| (i, j, w));

@@ -1,4 +1,4 @@
-//! The map as figures: every position and color, and the graph as it thins out.
+//! The map as figures: every layout and color, and the graph as it thins out.
 
 use taugraph_figures::{ABSENT, GraphPanel, PlaneMap, class_color, probability_color};
 use taugraph_io::Result;
@@ -6,11 +6,11 @@ use taugraph_io::Result;
 use super::{Category, Frame};
 use crate::figures::Figures;
 
-/// Columns of the table that get a map of their own.
+/// Columns of the table that get their own map.
 const MAX_COLUMNS: usize = 6;
 
 impl Frame {
-    /// Points in every layout colored by what was found, and in the first one by everything else.
+    /// Points in every layout colored by the result, and in the first layout by everything else.
     pub fn draw_maps(&self, figures: &mut Figures<'_>) -> Result<()> {
         for (place, layout) in self.layouts.iter().enumerate() {
             let map = PlaneMap::new(&layout.xy, 2);

@@ -15,7 +15,7 @@ use crate::subject::Subject;
 
 /// Steps of t-SNE.
 const TSNE_STEPS: usize = 400;
-/// Eigenvectors behind the picture of a graph that was not clustered.
+/// Eigenvectors for the layout of a graph that was not clustered.
 const COORDINATES: usize = 4;
 
 /// The first one is shown first.
@@ -32,7 +32,7 @@ pub fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Result<Vec<Layout>> {
             1 if is_raw => ("the column", "", in_the_plane(points, run)?),
             2 if is_raw => ("the two columns", "", points.values().to_vec()),
             _ => {
-                let note = "The directions in which the prepared points vary most.";
+                let note = "The two directions of largest variance of the prepared points.";
                 ("principal components", note, in_the_plane(points, run)?)
             }
         };
@@ -41,9 +41,11 @@ pub fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Result<Vec<Layout>> {
     if let Some((xy, is_grouped)) = spectral(subject, run)? {
         let note = match is_grouped {
             true => {
-                "What k-means groups: the smallest eigenvectors of the graph, seen from where they vary most."
+                "The coordinates that k-means clustered: the smallest eigenvectors of the graph, projected onto their two directions of largest variance."
             }
-            false => "The four smallest eigenvectors of the graph, seen from where they vary most.",
+            false => {
+                "The four smallest eigenvectors of the graph, projected onto their two directions of largest variance."
+            }
         };
         layouts.push(Layout { name: "spectral embedding".into(), note: note.into(), xy });
     }
@@ -57,7 +59,7 @@ pub fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Result<Vec<Layout>> {
     Ok(layouts)
 }
 
-/// Two principal components, or what there is of them.
+/// Two principal components, or fewer if there are not as many.
 fn in_the_plane(points: &Points, run: &Run<'_>) -> Result<Vec<f64>> {
     let found = 2.min(points.n_columns()).min(points.len());
     let (rotated, _) = principal_components(points, found, run)?;
@@ -85,7 +87,7 @@ fn spectral(subject: &Subject<'_>, run: &Run<'_>) -> Result<Option<(Vec<f64>, bo
     Ok(Some((in_the_plane(&Points::new(rows, embedding.n_columns)?, run)?, is_grouped)))
 }
 
-/// t-SNE of the graph; of a sample, of the graph that the sampled points have among themselves.
+/// t-SNE of the graph; for a sample, of a graph of the sampled points alone.
 fn tsne(
     shown: Option<(Points, Metric)>,
     start: Option<&Layout>,
@@ -106,7 +108,7 @@ fn tsne(
     let (Some((points, metric)), Some(part)) = (shown, graph.robust()) else { return Ok(None) };
     let of_sample = match robust_graph(&Space::from_points(points, metric)?, &part.params, run) {
         Err(Error::Canceled) => return Err(Error::Canceled),
-        // Parameters that fit all points need not fit some: scales that were given, very many copies of a few.
+        // Parameters that suit all points need not suit a sample: given scales, very many copies of a few points.
         Err(_) => return Ok(None),
         Ok(graph) => graph,
     };

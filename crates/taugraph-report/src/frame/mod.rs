@@ -1,4 +1,4 @@
-//! The frame of the page: a map of the points and of the edges between them, and what the map can be colored by.
+//! The frame of the page: a map of the points and the edges between them, and the choices of color.
 
 mod edges;
 mod figures;
@@ -15,15 +15,15 @@ use crate::subject::Subject;
 use edges::ShownEdges;
 use layouts::layouts;
 
-/// Of a point without a class.
+/// The code of a point without a class.
 const NONE: u16 = u16::MAX;
 
 /// What the map shows.
 pub struct Frame {
     points: ShownPoints,
-    /// Where the points are; the first one is shown first.
+    /// Layouts of the points; the first one is shown first.
     layouts: Vec<Layout>,
-    /// Classes of the points; the first one is what was found.
+    /// Classes of the points; the result comes first.
     categories: Vec<Category>,
     numbers: Vec<NumberColumn>,
     edges: ShownEdges,
@@ -31,16 +31,16 @@ pub struct Frame {
     pub steps: Vec<Step>,
 }
 
-/// The points that are shown: all, or a sample.
+/// The points shown: all, or a sample.
 struct ShownPoints {
     /// Row of each, counted from 1.
     rows: Vec<u32>,
-    /// Their names, if rows have any.
+    /// Their names, if the rows have names.
     ids: Option<Vec<String>>,
-    /// The first of the points that are equal to each, which has their edges: itself where no other is equal.
+    /// The first shown point that equals each, which has their edges; itself if there is no other.
     nodes: Vec<u32>,
     is_sample: bool,
-    /// Says so if they are a sample.
+    /// A note if they are a sample.
     note: String,
 }
 
@@ -64,7 +64,7 @@ struct Category {
     of: Vec<Option<u32>>,
 }
 
-/// A number for each point; NaN where there is none.
+/// A number for each point; NaN if missing.
 struct NumberColumn {
     name: String,
     /// Whether it is a column of the table.
@@ -134,7 +134,7 @@ impl Frame {
 }
 
 impl Layout {
-    /// Positions as whole numbers in a square, equal scales on both axes: a screen has no more places.
+    /// Positions as whole numbers in a square, with equal scales on both axes: a screen cannot resolve more.
     fn json(&self) -> Value {
         let ranges = [0, 1].map(|axis| {
             let values = self.xy.iter().skip(axis).step_by(2).copied().filter(|value| value.is_finite());
@@ -175,7 +175,7 @@ fn first_equal(duplicates: &Duplicates, sample: &Sample) -> (Vec<u32>, Vec<u32>)
     (of_nodes, of_points)
 }
 
-/// What was found, then what was known.
+/// The result, then given and known labels.
 fn categories(subject: &Subject<'_>) -> Vec<Category> {
     let sample = &subject.sample;
     let mut categories = Vec::new();
@@ -185,7 +185,7 @@ fn categories(subject: &Subject<'_>) -> Vec<Category> {
     }
     if let Some((labels, given)) = subject.labels() {
         let (classes, of) = (labels.classes().to_vec(), sample.of(given.of_rows()));
-        categories.push(Category { name: "example".into(), classes, of });
+        categories.push(Category { name: "given label".into(), classes, of });
     }
     if let Some(truth) = subject.truth() {
         let mut names: Vec<&str> = truth.iter().flatten().copied().collect();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn positions_fill_a_square() {
         let layout = Layout { name: String::new(), note: String::new(), xy: vec![0.0, 1.0, 2.0, 2.0] };
-        // In the middle of the shorter axis, and at both ends of the longer one.
+        // Centered on the shorter axis, and at both ends of the longer one.
         assert_eq!(layout.json()["xy"]["base64"], encode(&[0, 0, 0, 64, 255, 255, 255, 191]));
     }
 }

@@ -1,7 +1,7 @@
 //! The panels below the map. Each is a folder: `mod.rs` has what it computes, its data and its figures; `panel.js` draws
 //! the data on the page.
 //!
-//! A new panel is a folder with these two files, and its name here: as a module and in [`ALL`].
+//! To add a panel, add a folder with these two files and its name here: as a module and in [`ALL`].
 
 mod comparison;
 mod decay;
@@ -35,15 +35,15 @@ pub const ALL: &[PanelKind] = &[
 
 /// What a panel shows.
 pub trait Panel: Send + Sync {
-    /// Computes it; `None` where there is nothing to show.
+    /// Computes it; `None` if there is nothing to show.
     fn new(subject: &Subject<'_>, frame: &Frame, run: &Run<'_>) -> Result<Option<Self>>
     where
         Self: Sized;
 
-    /// What its script gets.
+    /// The data for its script.
     fn json(&self) -> Value;
 
-    /// The same as figures, if it can be drawn.
+    /// The same as figures, if any.
     fn figures(&self) -> Vec<Figure> {
         Vec::new()
     }
@@ -51,7 +51,7 @@ pub trait Panel: Send + Sync {
 
 /// A figure of a panel.
 pub struct Figure {
-    /// Its file's name, without an ending.
+    /// Its file name, without extension.
     pub name: &'static str,
     pub drawn: Box<dyn taugraph_figures::Panel>,
 }
@@ -64,7 +64,7 @@ impl Figure {
 
 type Compute = fn(&Subject<'_>, &Frame, &Run<'_>) -> Result<Option<Box<dyn Panel>>>;
 
-/// One of the panels that there are.
+/// A registered panel.
 pub struct PanelKind {
     /// Its name in the data, and `panel-NAME` on the page.
     pub name: &'static str,

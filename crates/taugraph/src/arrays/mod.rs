@@ -1,8 +1,8 @@
-//! Named arrays: what is kept of a result, and how it is written and read.
+//! Named arrays: the stored form of a result, and how it is written and read.
 //!
-//! A result lends its vectors to [`Arrays`] and is built from them again. [`Arrays::write`] encodes them as safetensors, with a
-//! text that says what they are, and [`Arrays::read`] decodes them. What is read is untrusted: arrays are taken by name, type and
-//! shape, and whoever takes them checks the values.
+//! [`Arrays`] borrows the vectors of a result, which is later rebuilt from them. [`Arrays::write`] encodes them as safetensors, with
+//! a text that describes them, and [`Arrays::read`] decodes them. What is read is untrusted: arrays are taken by name, type and
+//! shape, and the caller checks the values.
 
 mod safetensors;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-/// The values of an array, borrowed from a result or owned after they were read.
+/// The values of an array, borrowed from a result or owned after reading.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values<'a> {
     /// Double precision.
@@ -59,7 +59,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// What an array can hold: `f64`, `u32`, `u64`.
+/// Element types of an array: `f64`, `u32`, `u64`.
 pub trait Element: sealed::Element {}
 
 impl Element for f64 {}
@@ -138,7 +138,7 @@ use sealed::{Dtype, Element as _};
 pub struct Arrays<'a>(BTreeMap<String, Array<'a>>);
 
 impl<'a> Arrays<'a> {
-    /// None yet.
+    /// An empty collection.
     pub fn new() -> Self {
         Self::default()
     }
@@ -165,14 +165,14 @@ impl<'a> Arrays<'a> {
         self.0.iter().map(|(name, array)| (name.as_str(), array))
     }
 
-    /// The names that are left, for the refusal of what nobody asked for.
+    /// The names that are left, so that unexpected arrays can be refused.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
     /// Shape of an array.
     pub fn shape(&self, name: &str) -> Result<&[usize]> {
-        self.0.get(name).map(Array::shape).ok_or_else(|| bad(name, "it is not there".into()))
+        self.0.get(name).map(Array::shape).ok_or_else(|| bad(name, "it is missing".into()))
     }
 
     /// Takes out an array that must be of this type and shape.
@@ -185,7 +185,7 @@ impl<'a> Arrays<'a> {
         let found = values.dtype();
         T::unwrap(values)
             .map(Cow::into_owned)
-            .ok_or_else(|| bad(name, format!("it holds {found:?}, not {:?}", T::DTYPE)))
+            .ok_or_else(|| bad(name, format!("it contains {found:?}, not {:?}", T::DTYPE)))
     }
 
     /// Takes out numbers of this shape, all of them finite.
@@ -209,12 +209,12 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// The refusal of an array.
+/// The error that refuses an array.
 pub(crate) fn bad(name: &str, problem: String) -> Error {
     Error::BadArray { name: shortened(name), problem }
 }
 
-/// The beginning of a text from outside, for a message; control characters made visible.
+/// The beginning of an untrusted text, for a message; control characters are escaped.
 pub(crate) fn shortened(text: &str) -> String {
     const MAX: usize = 100;
     let mut visible = String::new();
@@ -241,13 +241,13 @@ mod tests {
         assert_eq!(arrays.names().collect::<Vec<_>>(), ["counts", "ids", "points"]);
         assert_eq!(arrays.shape("points").unwrap(), [2, 2]);
         let said = |error: Error| error.to_string();
-        assert!(said(arrays.shape("nothing").unwrap_err()).contains("'nothing': it is not there"));
+        assert!(said(arrays.shape("nothing").unwrap_err()).contains("'nothing': it is missing"));
         let wrong = said(arrays.take::<f64>("points", &[4]).unwrap_err());
         assert!(wrong.contains("its shape is [2, 2], not [4]"), "{wrong}");
         let wrong = said(arrays.take_ids("ids", &[2], 3).unwrap_err());
         assert!(wrong.contains("entry 1 is 3, but must be below 3"), "{wrong}");
         let wrong = said(arrays.take::<u32>("counts", &[1]).unwrap_err());
-        assert!(wrong.contains("it holds U64, not U32"), "{wrong}");
+        assert!(wrong.contains("it contains U64, not U32"), "{wrong}");
         assert_eq!(arrays.take_finite("points", &[2, 2]).unwrap(), points);
         arrays.put("points", None, vec![0.0, f64::NAN]);
         let wrong = said(arrays.take_finite("points", &[2]).unwrap_err());

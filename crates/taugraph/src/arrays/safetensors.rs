@@ -1,5 +1,5 @@
-//! Named arrays and a text as safetensors: eight bytes with the length of a JSON header, the header, the values in little
-//! endian, one array after the other.
+//! Named arrays and a text as safetensors: eight bytes with the length of a JSON header, the header, then the little-endian
+//! values, one array after the other.
 //!
 //! Every array goes straight from its slice to the writer, and from the reader into its vector.
 
@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 const MAX_HEADER: usize = 1 << 24;
 /// Bytes before the header.
 const LENGTH_BYTES: usize = 8;
-/// Values converted at once. A stream that claims more than it has is noticed before more memory is allocated.
+/// Values converted at once. A stream that claims more than it has is detected before more memory is allocated.
 const BLOCK: usize = 1 << 16;
-/// Where the format keeps texts, and which of them is ours.
+/// The format's key for texts, and the name of ours.
 const TEXTS: &str = "__metadata__";
 const OUR_TEXT: &str = "taugraph";
 
@@ -37,7 +37,7 @@ impl Arrays<'_> {
         Ok(bytes)
     }
 
-    /// Wide values first, so that each begins at a multiple of its width.
+    /// Wide values first, so that each is aligned to its width.
     fn encoded(&self, text: &str) -> Result<Encoded<'_>> {
         let mut arrays: Vec<(&str, &Array<'_>)> = self.iter().collect();
         arrays.sort_by_key(|(name, array)| (std::cmp::Reverse(array.values.dtype().bytes()), *name));
@@ -110,7 +110,7 @@ fn write_values<T: Element>(values: &[T], out: &mut dyn Write) -> std::io::Resul
 impl Arrays<'static> {
     /// Reads what [`Arrays::write`] wrote: the text and the arrays.
     ///
-    /// `size` is the number of bytes to come, where that is known: what the header claims is then compared with it before
+    /// `size` is the number of bytes to read, if known: the header's claims are then compared with it before
     /// anything is allocated, and every vector is allocated once. Without it, vectors grow as values arrive.
     pub fn read(input: &mut dyn Read, size: Option<u64>) -> Result<(String, Self)> {
         let length = read_length(input)?;
@@ -134,7 +134,7 @@ impl Arrays<'static> {
         }
         match Read::take(input, 1).read_to_end(&mut Vec::new()).map_err(Error::from_io)? {
             0 => Ok((text, Arrays(arrays))),
-            _ => Err(bad("it goes on after its last array".into())),
+            _ => Err(bad("it continues after its last array".into())),
         }
     }
 
@@ -149,7 +149,7 @@ fn bad(problem: String) -> Error {
     Error::BadEncoding { problem }
 }
 
-/// An early end is the fault of what is read, anything else that of the reader.
+/// An early end means a bad file; anything else is an I/O error.
 fn cut(error: std::io::Error, problem: &str) -> Error {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => bad(problem.to_string()),
@@ -190,7 +190,8 @@ fn read_header(input: &mut dyn Read, length: usize) -> Result<Header> {
     let raw: RawHeader = serde_json::from_str(json)
         .map_err(|error| bad(format!("its header is wrong: {}", shortened(&error.to_string()))))?;
     let text = raw.texts.and_then(|mut texts| texts.remove(OUR_TEXT));
-    let text = text.ok_or_else(|| bad("taugraph did not write it: the header has no text of ours".into()))?;
+    let text =
+        text.ok_or_else(|| bad("it was not written by taugraph: the header has no text of ours".into()))?;
     let mut entries: Vec<(String, Entry)> = raw.entries.into_iter().collect();
     entries.sort_by_key(|(_, entry)| entry.data_offsets);
     let mut n_data = 0;
@@ -262,7 +263,7 @@ impl<'de> Deserialize<'de> for RawHeader {
                         header.entries.insert(name.clone(), Entry { dtype, shape, data_offsets }).is_some()
                     };
                     if repeated {
-                        let problem = format!("'{}' is there twice", shortened(&name));
+                        let problem = format!("'{}' occurs twice", shortened(&name));
                         return Err(serde::de::Error::custom(problem));
                     }
                 }
@@ -274,7 +275,7 @@ impl<'de> Deserialize<'de> for RawHeader {
     }
 }
 
-/// `is_known` says that the input is known to have so many values: all memory is allocated at once then.
+/// `is_known` means that the input is known to have this many values: then all memory is allocated at once.
 fn read_values<T: Element>(input: &mut dyn Read, count: usize, is_known: bool) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let at_once = if is_known { count } else { count.min(BLOCK) };
@@ -306,7 +307,7 @@ mod tests {
         arrays
     }
 
-    /// With the size known and without: a stream is found to be wrong later, but it is found to be wrong.
+    /// With and without a known size: errors in a stream are found later, but they are found.
     fn read(bytes: &[u8]) -> Result<(String, Arrays<'static>)> {
         let known = Arrays::from_bytes(bytes);
         let unknown = Arrays::read(&mut &bytes[..], None);
@@ -321,7 +322,7 @@ mod tests {
         }
     }
 
-    /// A file with this header and so many bytes after it.
+    /// A file with this header and this many bytes after it.
     fn file(header: &str, n_bytes: usize) -> Vec<u8> {
         let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
         bytes.extend(header.as_bytes());
@@ -368,7 +369,7 @@ mod tests {
         longer.push(0);
         assert!(refusal(&longer).contains("but it has"));
         let said = Arrays::read(&mut &longer[..], None).unwrap_err().to_string();
-        assert!(said.contains("it goes on after its last array"), "{said}");
+        assert!(said.contains("it continues after its last array"), "{said}");
     }
 
     #[test]
@@ -385,8 +386,8 @@ mod tests {
             (u64::MAX.to_le_bytes().to_vec(), "more than the 16 MiB"),
             (((1u64 << 24) + 1).to_le_bytes().to_vec(), "more than the 16 MiB"),
             (file("[]", 0), "does not begin with a header"),
-            (file("{}", 0), "taugraph did not write it"),
-            (file("{\"__metadata__\":{\"other\":\"\"}}", 0), "taugraph did not write it"),
+            (file("{}", 0), "it was not written by taugraph"),
+            (file("{\"__metadata__\":{\"other\":\"\"}}", 0), "it was not written by taugraph"),
             (file("{\"__metadata__\":{\"taugraph\":1}}", 0), "its header is wrong"),
             (file("{\"__metadata__\":{\"taugraph\":\"", 0), "its header is wrong"),
             (file(&"{\"a\":".repeat(5000), 0), "its header is wrong"),
@@ -408,9 +409,9 @@ mod tests {
             (with_arrays(&two(&one("F64", "[1]", "[16,24]")), 24), "but must begin at 8"),
             (
                 with_arrays(&(one("F64", "[0]", "[0,0]") + "," + &one("F64", "[0]", "[0,0]")), 0),
-                "'a' is there twice",
+                "'a' occurs twice",
             ),
-            (file("{\"__metadata__\":{\"taugraph\":\"\"},\"__metadata__\":{}}", 0), "is there twice"),
+            (file("{\"__metadata__\":{\"taugraph\":\"\"},\"__metadata__\":{}}", 0), "occurs twice"),
         ] {
             let said = refusal(&bytes);
             assert!(said.starts_with("not readable as safetensors: ") && said.contains(problem), "{said}");
@@ -428,7 +429,7 @@ mod tests {
         assert!(out.is_empty() && refused.to_string().contains("more than 16 MiB"), "{refused}");
     }
 
-    /// Fails with this kind of error, to read from and to write to.
+    /// A reader and writer that fails with this kind of error.
     struct Broken(std::io::ErrorKind);
 
     impl Read for Broken {

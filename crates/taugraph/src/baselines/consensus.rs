@@ -1,9 +1,9 @@
-//! Consensus clustering in the way of Race and Meyer (2014): many clusterings, how often points are together, and what the
-//! random walk on that says.
+//! Consensus clustering after Race and Meyer (2014): many clusterings, how often they put points together, and the
+//! random walk on these counts.
 //!
-//! Clusterings with different numbers of clusters vote on every pair of points. The votes, each row divided by its sum, are the steps of a
-//! random walk; groups that the walk hardly leaves show as eigenvalues near 1, and there are as many groups as eigenvalues before the
-//! widest gap. While the gap is not clear, the votes themselves are clustered and vote again.
+//! Clusterings with different numbers of clusters vote on every pair of points. The votes, each row divided by its sum, are the
+//! transition probabilities of a random walk; groups that the walk hardly leaves show as eigenvalues near 1, and there are as many
+//! groups as eigenvalues before the widest gap. As long as the gap is not clear, the votes themselves are clustered and vote again.
 
 use faer::Mat;
 use rayon::prelude::*;
@@ -19,17 +19,17 @@ use crate::progress::Run;
 /// Parameters of consensus clustering.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsensusParams {
-    /// Numbers of clusters that are tried; they should exceed the number of groups, since fewer clusters join groups for good.
+    /// Numbers of clusters to try; they should exceed the number of groups, since too few clusters merge groups for good.
     pub clusters: Vec<usize>,
-    /// Clusterings with each number.
+    /// Number of clusterings with each of these.
     pub repeats: usize,
-    /// Pairs that are together in less than this share of the clusterings are not together.
+    /// Votes below this share of the clusterings are set to 0.
     pub drop: f64,
     /// Width of the gap at which the number of groups is clear.
     pub clear_gap: f64,
-    /// Most rounds of voting.
+    /// Maximum number of rounds of voting.
     pub max_rounds: usize,
-    /// The number of groups, if it is known.
+    /// The number of groups, if known.
     pub n_clusters: Option<usize>,
 }
 
@@ -46,14 +46,14 @@ impl Default for ConsensusParams {
     }
 }
 
-/// What was agreed on.
+/// The consensus.
 #[derive(Debug, Clone)]
 pub struct Consensus {
     /// Group of each point.
     pub labels: Labels,
     /// Eigenvalues of the random walk of the last round, largest first.
     pub eigenvalues: Vec<f64>,
-    /// Rounds of voting.
+    /// Number of rounds of voting.
     pub rounds: usize,
     /// Whether the gap became clear before the rounds ran out.
     pub is_clear: bool,
@@ -68,7 +68,7 @@ pub fn consensus_clustering(points: &Points, params: &ConsensusParams, run: &Run
         let run = run.with_seed(seed_of(run, 0, k, repeat));
         match kmeans(points.values(), points.n_columns(), k, &quick, &run) {
             Ok(found) => clusterings.push(found.labels),
-            // More clusters than distinct points: that number has no vote.
+            // More clusters than distinct points: this number does not vote.
             Err(Error::TooManyClusters { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -76,7 +76,7 @@ pub fn consensus_clustering(points: &Points, params: &ConsensusParams, run: &Run
     consensus_of(&clusterings, params, run)
 }
 
-/// The consensus of clusterings that were made elsewhere; later rounds vote with the numbers of clusters of `params`.
+/// The consensus of given clusterings; later rounds vote with the numbers of clusters in `params`.
 pub fn consensus_of(clusterings: &[Labels], params: &ConsensusParams, run: &Run<'_>) -> Result<Consensus> {
     let n = clusterings.first().map_or(0, |labels| labels.len());
     let numbers = params.numbers_below(n)?;
@@ -109,7 +109,7 @@ impl ConsensusParams {
     fn numbers_below(&self, n: usize) -> Result<Vec<usize>> {
         require(self.repeats >= 1, "repeats", self.repeats, "must be at least 1")?;
         let numbers: Vec<usize> = self.clusters.iter().copied().filter(|&k| k < n).collect();
-        let rule = "must have a number of at least 2 and below the number of points";
+        let rule = "must contain a number of at least 2 and below the number of points";
         let fine = !numbers.is_empty() && numbers.iter().all(|&k| k >= 2);
         require(fine, "clusters", format!("{:?}", self.clusters), rule)?;
         Ok(numbers)
@@ -122,12 +122,12 @@ impl ConsensusParams {
 }
 
 fn seed_of(run: &Run<'_>, round: usize, k: usize, repeat: usize) -> u64 {
-    // Spread over all bits: small seeds and small numbers must not meet.
+    // Spread over all bits, so that small seeds and small numbers do not collide.
     let vote = (round as u64) << 40 | (k as u64) << 20 | (repeat as u64 + 1);
     run.seed.wrapping_add(vote.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-/// In which share of the clusterings each pair of points is together, row by row; 1 on the diagonal.
+/// The share of the clusterings that put each pair of points together, row by row; 1 on the diagonal.
 pub fn consensus_matrix(clusterings: &[Labels]) -> Result<Vec<f64>> {
     let Some(first) = clusterings.first() else { return Err(Error::Empty { what: "clusterings" }) };
     let n = first.len();
@@ -166,14 +166,14 @@ impl Walk {
         Ok(Self { n, eigenvalues: values.into_iter().rev().collect(), vectors })
     }
 
-    /// How many eigenvalues come before the widest gap, and its width; at least 2, at most `most`.
+    /// The number of eigenvalues before the widest gap, and its width; at least 2, at most `most`.
     fn groups(&self, most: usize) -> (usize, f64) {
         let gap = |k: usize| (k, self.eigenvalues[k - 1] - self.eigenvalues.get(k).copied().unwrap_or(0.0));
         let gaps = (2..=most.min(self.n - 1).max(2)).map(gap);
         gaps.fold((2, f64::NEG_INFINITY), |best, gap| if gap.1 > best.1 { gap } else { best })
     }
 
-    /// k-means on the rows of the leading eigenvectors, brought to length 1.
+    /// k-means on the rows of the leading eigenvectors, scaled to length 1.
     fn cluster(&self, k: usize, params: &KMeansParams, run: &Run<'_>) -> Result<Labels> {
         let mut rows = vec![0.0; self.n * k];
         for (i, row) in rows.chunks_exact_mut(k).enumerate() {
@@ -183,7 +183,7 @@ impl Walk {
             let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
             row.iter_mut().for_each(|v| *v /= length);
         }
-        // Points that always vote alike share a row: there may be fewer of them than clusters asked for.
+        // Points with identical votes share a row: there may be fewer distinct rows than requested clusters.
         match kmeans(&rows, k, k, params, run) {
             Err(Error::TooManyClusters { distinct, .. }) => {
                 Ok(kmeans(&rows, k, distinct, params, run)?.labels)

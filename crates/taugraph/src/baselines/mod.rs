@@ -1,7 +1,7 @@
-//! What others do: graphs and clusterings to compare with, each after its source.
+//! Baselines: graphs and clusterings from the literature to compare with.
 //!
-//! Local scaling and the controls without quantiles are presets of the pipeline itself ([`crate::params::Preset`]); here is what
-//! does not fit into it.
+//! Local scaling and the controls without quantiles are presets of the pipeline itself ([`crate::params::Preset`]); this module has those
+//! that do not fit into it.
 
 mod consensus;
 mod path_based;

@@ -1,9 +1,9 @@
 //! Path-based similarity (Chang and Yeung 2005, 2008): two points are as similar as the weakest step of the best path between
 //! them.
 //!
-//! With costs −ln of the similarities that is the least largest step, and the best paths run in the minimum spanning tree. In
-//! the robust form points in sparse places count less: the similarity of i and j is multiplied by α_i·α_j, where α_i sums the similarities
-//! of i to its neighbors, relative to the largest such sum. An outlier is then no stepping stone between two groups.
+//! With −ln of the similarities as costs, this is the minimax path, and the best paths run in the minimum spanning tree. In
+//! the robust form points in sparse regions count less: the similarity of i and j is multiplied by α_i·α_j, where α_i is the sum of
+//! the similarities of i to its neighbors, relative to the largest such sum. An outlier is then no stepping stone between two groups.
 
 use super::BaselineGraph;
 use super::plain::{median, refuse_all_pairs};
@@ -13,12 +13,12 @@ use crate::graph::SparseGraph;
 use crate::neighbors::{NeighborGraph, Space, nearest_neighbors};
 use crate::progress::Run;
 
-/// Whether points in sparse places count less.
+/// Whether points in sparse regions count less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PathWeights {
-    /// All points count alike.
+    /// All points count equally.
     Plain,
-    /// Points in sparse places count less.
+    /// Points in sparse regions count less.
     #[default]
     Robust,
 }
@@ -26,11 +26,11 @@ pub enum PathWeights {
 /// Parameters of path-based similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathBasedParams {
-    /// Whether points in sparse places count less.
+    /// Whether points in sparse regions count less.
     pub weights: PathWeights,
-    /// σ of the similarities exp(−d²/(2σ²)); `None` takes the median distance to the last neighbor.
+    /// σ of the similarities exp(−d²/(2σ²)); `None` uses the median distance to the last neighbor.
     pub scale: Option<f64>,
-    /// Neighbors that tell the scale and how sparse a place is.
+    /// Number of neighbors that determine the scale and the density.
     pub neighbors: usize,
 }
 
@@ -73,7 +73,7 @@ fn surcharges(neighbors: &NeighborGraph, scale: f64) -> Vec<f64> {
     sums.iter().map(|sum| -(sum / most).max(f64::MIN_POSITIVE).ln()).collect()
 }
 
-/// For each pair the least possible cost of the dearest step on a path between them, in the order of all pairs.
+/// For each pair, the smallest possible maximum step cost of a path between them, in the order of all pairs.
 ///
 /// # Panics
 /// If `edges` are not all pairs.
@@ -87,7 +87,7 @@ pub fn path_costs(
     let tree = spanning_tree(n, &cost, run)?;
     let mut costs = vec![0.0; edges.len()];
     edges.for_each_row(&mut costs, 1, |i, numbers, row| {
-        // From i through the tree; the dearest step so far.
+        // From i through the tree, with the costliest step so far.
         let mut dearest = vec![0.0f64; n];
         let mut is_reached = vec![false; n];
         is_reached[i] = true;
@@ -105,7 +105,7 @@ pub fn path_costs(
     Ok(costs)
 }
 
-/// The steps of the minimum spanning tree at each node (Prim's method).
+/// The edges of the minimum spanning tree at each node (Prim's algorithm).
 fn spanning_tree(
     n: usize,
     cost: &impl Fn(usize, usize) -> f64,
@@ -143,7 +143,7 @@ mod tests {
     use crate::points::Points;
     use crate::random::{Stage, Stream};
 
-    /// All pairs by Floyd and Warshall, with the dearest step in place of the sum.
+    /// All pairs by Floyd–Warshall, with the costliest step in place of the sum.
     #[test]
     fn path_costs_equal_the_naive_ones() {
         for n in [1usize, 2, 3, 30] {

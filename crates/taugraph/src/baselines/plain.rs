@@ -10,16 +10,16 @@ use crate::neighbors::{Space, nearest_neighbors};
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
 
-/// What the edges of a neighbor graph weigh.
+/// The weights of a neighbor graph's edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeighborWeights {
-    /// All alike.
+    /// All equal.
     One,
-    /// exp(−d²/(σ_iσ_j)) with the distance to the 7th neighbor, or the last one if there are fewer, as scale.
+    /// exp(−d²/(σ_iσ_j)), where the scale σ is the distance to the 7th neighbor, or the last if there are fewer.
     LocallyScaled,
 }
 
-/// Each point with its `k` nearest neighbors: where one of two points chose the other, or both did.
+/// Connects each point to its `k` nearest neighbors: an edge if either of two points chose the other, or if both did.
 pub fn neighbor_graph(
     space: &Space,
     k: usize,
@@ -48,7 +48,7 @@ pub enum Gamma {
     /// γ = 1/(2·median²) of the distances between all points.
     #[default]
     MedianDistance,
-    /// This one.
+    /// A given γ.
     Given(f64),
 }
 
@@ -68,14 +68,14 @@ pub fn rbf_graph(space: &Space, gamma: Gamma, run: &Run<'_>) -> Result<BaselineG
     Ok(BaselineGraph { graph: SparseGraph::from_edges(&edges, &weights)?, duplicates })
 }
 
-/// The upper median; 1 of nothing.
+/// The upper median; 1 for an empty list.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(1.0)
 }
 
-/// Edges of all pairs with two values on each, and the graph made of them.
+/// Refuses all pairs if they, with two values on each edge and the resulting graph, would not fit in memory.
 pub(super) fn refuse_all_pairs(n: usize, run: &Run<'_>) -> Result<()> {
     let estimate = |n: usize| {
         let pairs = (n as u64).pow(2) / 2;

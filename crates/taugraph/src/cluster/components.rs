@@ -1,6 +1,6 @@
 //! Clustering each component of a graph on its own.
 //!
-//! The components' eigenvalues together are those of the whole graph, so the smallest ones say how many clusters each
+//! The eigenvalues of the components together are those of the whole graph, so the smallest ones say how many clusters each
 //! component gets: one for its eigenvalue 0, and one more for each further eigenvalue among the smallest.
 
 use super::kmeans::kmeans;
@@ -20,7 +20,7 @@ pub(super) fn cluster_separately(
     let n_components = components.len();
     let max = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
-        // There are at least as many clusters as components, however few were to be considered.
+        // There are at least as many clusters as components, whatever the maximum.
         ClusterCount::Automatic { max } => max.max(n_components.saturating_add(1)).min(graph.n_nodes()),
     };
     if max < n_components {
@@ -33,7 +33,8 @@ pub(super) fn cluster_separately(
     } else {
         params.row_normalization
     };
-    // A component can get at most what is left when every other component has one; where the gaps decide, one more shows them.
+    // A component can get at most what is left when every other component has one cluster; if the gaps decide, one more
+    // eigenvalue shows the last gap.
     let further = match params.count() {
         ClusterCount::Exactly(_) => 1,
         ClusterCount::Automatic { .. } => 2,

@@ -1,10 +1,10 @@
-//! How many clusters: the largest relative gap between consecutive eigenvalues.
+//! The number of clusters: where the relative gap between consecutive eigenvalues is largest.
 //!
-//! The gap after k eigenvalues is 1 − λ_k/λ_{k+1}: near 1 where k clusters hang together far less than the next
-//! split would, near 0 in the middle of a continuum. Relative gaps do not depend on how fast the eigenvalues grow:
-//! along thin shapes (spirals) they grow with the square of their number and the largest absolute gap is the last.
+//! The gap after k eigenvalues is 1 − λ_k/λ_{k+1}: near 1 if the k clusters are connected far more weakly than the parts that
+//! the next split would give, near 0 in the middle of a continuum. Relative gaps do not depend on how fast the eigenvalues
+//! grow: along thin shapes (spirals) λ_k grows like k², and the largest absolute gap is the last.
 
-/// Eigenvalues below this share of their bound are links between components or rounding, not structure.
+/// Eigenvalues below this fraction of their upper bound come from links between components or rounding, not structure.
 const NEGLIGIBLE: f64 = 5e-8;
 
 /// The smallest eigenvalues and their gaps.
@@ -38,7 +38,7 @@ impl Eigengap {
         &self.gaps
     }
 
-    /// The number of clusters, at least 2, after which the gap is largest; the smaller of equal ones. 1 if there is
+    /// The number of clusters, at least 2, after which the gap is largest; the smallest in case of ties. 1 if there is
     /// only one node.
     pub fn suggestion(&self) -> usize {
         let mut best = 1;
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(of(&[0.0, 0.01, 0.02, 0.4, 0.5]), 3);
         // Two spirals: quadratic growth after a weak link.
         assert_eq!(of(&[0.0, 1e-8, 1e-4, 4e-4, 9e-4, 16e-4]), 2);
-        // Weak links of different strength are all "nothing".
+        // Weak links of different strength all count as 0.
         assert_eq!(of(&[0.0, 1e-12, 1e-8, 0.1, 0.2]), 3);
         assert_eq!(of(&[0.0]), 1);
         assert_eq!(of(&[0.0, 0.5]), 2);

@@ -1,6 +1,6 @@
 //! k-means++ with restarts; the same bits on any number of threads.
 //!
-//! Of very many points the starts see a sample; the best of them then goes on with all points.
+//! With very many points the restarts run on a sample; the best of them then continues on all points.
 
 use rayon::prelude::*;
 
@@ -13,22 +13,22 @@ use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 use crate::vectorized::vectorized;
 
-/// Up to this many points every start sees all of them.
+/// Up to this many points, every restart uses all of them.
 const MANY: usize = 20_000;
-/// Of more than that, the starts see one of so many, and at least [`MANY`].
+/// Beyond that, the restarts use one in this many points, but at least [`MANY`].
 const SAMPLED: usize = 8;
-/// Points of a chunk of parallel work.
+/// Points per chunk of parallel work.
 const CHUNK: usize = 4096;
 
 parameters! {
     /// Parameters of k-means.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct KMeansParams {
-        /// Independent starts; the best result counts.
+        /// Number of restarts; the best result is used.
         restarts: usize = 10, "at least 1" => |restarts| (1..=u32::MAX as usize).contains(restarts);
-        /// The most rounds of assignment for each start.
+        /// Maximum number of assignment rounds per restart.
         max_rounds: usize = 300, "at least 1" => |most| *most >= 1;
-        /// Stop once the summed squared distance falls by less than this share.
+        /// Stop once the sum of squared distances falls by less than this fraction.
         tolerance: f64 = 1e-7, "at least 0" => |tolerance| *tolerance >= 0.0;
     }
 }
@@ -40,11 +40,11 @@ pub struct KMeans {
     pub labels: Labels,
     /// Center of each group, row-major.
     pub centers: Vec<f64>,
-    /// Summed squared distance of the points to their centers.
+    /// Sum of squared distances of the points to their centers.
     pub inertia: f64,
-    /// Rounds of the best start, and whether it converged.
+    /// Rounds of the best restart.
     pub rounds: usize,
-    /// Whether the best start ended before its rounds ran out.
+    /// Whether the best restart converged before its rounds ran out.
     pub converged: bool,
 }
 
@@ -107,7 +107,7 @@ impl Problem<'_> {
         &self.points[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// The best of the starts, which run side by side.
+    /// The best of the restarts, which run in parallel.
     fn best_start(&self, params: &KMeansParams, run: &Run<'_>) -> Result<KMeans> {
         let stream = Stream::new(run.seed, Stage::KMeans);
         let starts: Vec<KMeans> = (0..params.restarts)
@@ -147,7 +147,7 @@ impl Problem<'_> {
     }
 
     /// Greedy k-means++ (Arthur and Vassilvitskii 2007): of a few points drawn by squared distance, the one that
-    /// helps most.
+    /// lowers the sum most.
     fn seed(&self, draws: &mut Draws) -> Vec<f64> {
         let trials = 2 + (self.k as f64).ln() as usize;
         let first = draws.below(self.n);
@@ -185,7 +185,7 @@ impl Problem<'_> {
                 target -= weight;
             }
         }
-        // Rounding used up the whole sum: the last point that is not yet a center.
+        // Rounding used up the whole sum: take the last point that is not yet a center.
         last
     }
 
@@ -252,7 +252,7 @@ vectorized! {
 }
 
 vectorized! {
-    /// Lowers each squared distance to that from the center, if it is less.
+    /// Lowers each squared distance to that from the new center, if it is smaller.
     fn nearer<'a>(rows: &'a [f64], center: &'a [f64], squared: &'a mut [f64]) -> () {
         for (row, squared) in rows.chunks_exact(center.len()).zip(squared) {
             *squared = squared_euclidean(row, center).min(*squared);
@@ -260,7 +260,7 @@ vectorized! {
     }
 }
 
-/// Renames the groups by their first points.
+/// Renumbers the groups by their first points.
 fn in_order_of_appearance(found: KMeans, n_columns: usize) -> KMeans {
     let labels = Labels::in_order_of_appearance(found.labels.iter());
     let mut centers = vec![0.0; found.centers.len()];
@@ -285,7 +285,7 @@ mod tests {
         assert!((found.centers[0] - 0.1).abs() < 1e-12);
     }
 
-    /// So many that the starts see a sample. One group is so rare that the sample may hold none of it.
+    /// So many points that the restarts use a sample. One group is so rare that the sample may contain none of it.
     #[test]
     fn very_many_points() {
         let n = 2 * MANY;

@@ -28,24 +28,24 @@ use crate::spectral::{
 pub(crate) enum ClusterCount {
     /// This many, exactly.
     Exactly(usize),
-    /// The one with the largest relative eigengap, from 2 to `max`.
+    /// The number with the largest relative eigengap, from 2 to `max`.
     Automatic {
-        /// The most clusters considered.
+        /// Maximum number of clusters considered.
         max: usize,
     },
 }
 
 choices! {
-    /// What to do with a graph in several components.
+    /// What to do with a graph that has several connected components.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ComponentPolicy = "link" {
-        /// Join them by weak links first (graphs of [`crate::robust`] come linked by distance already).
+        /// Join them by weak links first (robust graphs are already linked by distance).
         "link" => Link,
         /// Cluster each component on its own: no cluster spans two components.
         "separately" => Separately,
-        /// Take the eigenvectors of all components together.
+        /// Use the eigenvectors of all components together.
         "joint" => Joint,
-        /// An error.
+        /// Return an error.
         "refuse" => Refuse,
     }
 }
@@ -54,21 +54,21 @@ parameters! {
     /// Parameters of spectral clustering.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ClusterParams {
-        /// Number of clusters; none finds it from the eigenvalues.
+        /// Number of clusters; none chooses it by the eigengap.
         n_clusters: Option<usize> = None, "at least 1" => |count| *count != Some(0);
-        /// The most clusters considered where the number is found.
+        /// Maximum number of clusters considered if the number is chosen automatically.
         max_clusters: usize = 15, "at least 2" => |most| *most >= 2;
-        /// Which Laplacian.
+        /// The Laplacian.
         laplacian: LaplacianKind = LaplacianKind::default();
-        /// What becomes of the eigenvectors' rows.
+        /// How the rows of eigenvector entries are normalized.
         row_normalization: RowNormalization = RowNormalization::UnitLength;
         /// The eigensolvers.
         eigen: EigenParams = EigenParams::for_space();
-        /// The grouping of the embedded points.
+        /// k-means on the embedded points.
         kmeans: KMeansParams = KMeansParams::default();
-        /// What to do with a graph in several connected components.
+        /// What to do with a graph that has several connected components.
         components: ComponentPolicy = ComponentPolicy::Link;
-        /// Drawn graphs over which the stability of each label is measured; 0 does not measure it.
+        /// Number of random graphs on which the stability of each label is measured; 0 skips the measurement.
         stability: usize = 0, "at most 1048576" => |draws| *draws <= 1 << 20;
     }
 }
@@ -79,7 +79,7 @@ impl ClusterParams {
         Self { n_clusters: Some(n_clusters), ..Self::default() }
     }
 
-    /// How many clusters are asked for.
+    /// How many clusters to find.
     fn count(&self) -> ClusterCount {
         match self.n_clusters {
             Some(clusters) => ClusterCount::Exactly(clusters),
@@ -101,13 +101,13 @@ impl ClusterParams {
 pub struct Clustering {
     /// Cluster of each node: 0, 1, … in the order of their first nodes; every cluster has a node.
     pub labels: Labels,
-    /// The embedding that was grouped; `None` when components were clustered separately.
+    /// The embedding that was clustered; `None` if components were clustered separately.
     pub embedding: Option<Embedding>,
-    /// The smallest eigenvalues with their gaps: as many as clusters, or all considered where the number was sought.
+    /// The smallest eigenvalues with their gaps: as many as clusters, or all considered if the number was chosen automatically.
     pub eigengap: Eigengap,
-    /// Components of the graph as it was given.
+    /// Components of the given graph.
     pub n_components: usize,
-    /// Links added here because the graph came in components.
+    /// Links added because the graph had several components.
     pub links: Vec<Link>,
 }
 
@@ -118,13 +118,13 @@ impl Clustering {
     }
 }
 
-/// Clusters the nodes of a graph by its Laplacian's smallest eigenvectors; exactly as many clusters as asked for, or
-/// an error.
+/// Clusters the nodes of a graph by the eigenvectors of its Laplacian's smallest eigenvalues; gives exactly as many clusters as
+/// requested, or an error.
 pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Run<'_>) -> Result<Clustering> {
     let n = graph.n_nodes();
     params.check(n)?;
     let n_edges = graph.n_edges() as u64;
-    refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "ask for fewer clusters")?;
+    refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "request fewer clusters")?;
     let components = graph.components();
     let n_components = components.len();
     match params.components {
@@ -147,11 +147,11 @@ fn whole(
     links: Vec<Link>,
 ) -> Result<Clustering> {
     let n = graph.n_nodes();
-    // One pair more than clusters would show the gap after them, but it lies inside the spectrum and can cost more than
-    // all others together: it is only sought where the gaps decide.
+    // One more eigenpair than clusters would show the gap after them, but it lies inside the spectrum and can cost more than
+    // all others together: it is only computed if the gaps decide.
     let n_pairs = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
-        // Fewer clusters than components would be considered in vain: their eigenvalues are all alike.
+        // It is pointless to consider fewer clusters than components: their eigenvalues are all 0.
         ClusterCount::Automatic { max } => max.max(n_components).saturating_add(1).min(n),
     };
     if let (ComponentPolicy::Joint, ClusterCount::Exactly(clusters)) = (params.components, params.count())
@@ -159,7 +159,7 @@ fn whole(
     {
         return Err(Error::FewerClustersThanComponents { clusters, components: n_components });
     }
-    // Rows are brought to their length only after the number of columns is known.
+    // Rows are normalized only after the number of columns is known.
     let rows = if params.row_normalization == RowNormalization::UnitLength {
         RowNormalization::Plain
     } else {
@@ -185,7 +185,7 @@ fn whole(
     Ok(Clustering { labels, embedding: Some(embedding), eigengap, n_components, links })
 }
 
-/// What clustering a graph of `n` nodes will hold at each stage, the graph included.
+/// The memory of clustering a graph of `n` nodes at each stage, including the graph.
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
     let pairs = match params.count() {
         ClusterCount::Exactly(clusters) => clusters,
@@ -196,11 +196,11 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     let max_solving = max_bytes_of_eigenpairs(n, n_edges, pairs);
     let (n, pairs) = (n as u64, pairs as u64);
     let graph = 24 * n_edges + 40 * n;
-    // A graph that comes in components is copied with its links.
+    // A disconnected graph is copied with its links.
     let copy = if params.components == ComponentPolicy::Link { graph } else { 0 };
     let embedding = 16 * n * pairs;
-    // Each start that is under way has distances and labels of its own, and every one that is done keeps its labels; of very
-    // many points the starts see a sample.
+    // Each restart in progress has its own distances and labels, and each finished one keeps its labels; with very
+    // many points the restarts use a sample.
     let seen = if n > 50_000 { 50_000.max(n / 8) + pairs } else { n };
     let grouping = 24 * seen * rayon::current_num_threads() as u64
         + 4 * seen * params.kmeans.restarts as u64
@@ -212,8 +212,8 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
     MemoryEstimate { stages, at_most: graph + copy + max_solving }
 }
 
-/// What a run from points to clusters will hold at each stage: [`crate::robust::memory_estimate`], and the clustering beside
-/// what is kept of the graph.
+/// The memory of a run from points to clusters at each stage: [`crate::robust::memory_estimate`], then the clustering and
+/// what is retained of the graph.
 pub fn whole_run_estimate(
     n: usize,
     row: RowSize,
@@ -228,7 +228,7 @@ pub fn whole_run_estimate(
     estimate
 }
 
-/// Refuses a run from points to clusters that needs more than the run may use, before it begins.
+/// Refuses a run from points to clusters that would need more memory than allowed, before it begins.
 pub fn refuse_if_too_large(
     n: usize,
     row: RowSize,

@@ -12,7 +12,7 @@ use crate::random::Stage;
 use crate::robust::NodeGraph;
 use crate::stochastic::Realizations;
 
-/// Weight of an edge that a draw leaves out: as good as absent, but no point falls off the graph.
+/// Weight of an edge that a draw omits: practically absent, but no point becomes isolated.
 const ABSENT: f64 = 1e-6;
 
 /// Agreement over the realized graphs.
@@ -22,13 +22,13 @@ pub struct Stability {
     pub overall: f64,
     /// The index of each draw.
     pub of_draws: Vec<f64>,
-    /// For each node the share of the draws that put it in the same cluster, clusters matched as well as possible.
+    /// For each node, the share of the draws that put it in the same cluster, under the best matching of clusters.
     pub of_nodes: Vec<f64>,
 }
 
 /// Draws graphs from the edge probabilities, clusters each, and compares with `clustering`.
 ///
-/// The cost is that of so many spectral clusterings as the parameters ask for draws.
+/// The cost is one spectral clustering per draw.
 pub fn stability(
     robust: &NodeGraph,
     graph_params: &CheckedGraphParams,

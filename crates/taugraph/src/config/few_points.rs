@@ -1,4 +1,4 @@
-//! Neighborhoods for few points: what was not asked for is made as small as the points need, what was asked for is refused.
+//! Neighborhoods for few points: defaults are made as small as the points require; explicit values that do not fit are refused.
 
 use super::Config;
 use crate::error::Result;
@@ -12,15 +12,15 @@ use crate::scale::FirstScale;
 pub struct Shrunk {
     /// Its path.
     pub path: String,
-    /// Its usual value.
+    /// Its default.
     pub usual: usize,
-    /// What was used.
+    /// The value used.
     pub used: usize,
 }
 
 impl Config {
-    /// The graph's parameters for points of which `n_known` (itself included) are known around each: the distinct points, or what
-    /// a neighbor graph has. Gives what had to be made smaller, too.
+    /// The graph's parameters when `n_known` points (itself included) are known around each: the distinct points, or what
+    /// a neighbor graph has. Also returns what had to be made smaller.
     pub(crate) fn graph_for(&self, n_known: usize) -> Result<(CheckedGraphParams, Vec<Shrunk>)> {
         let most = n_known.saturating_sub(1).max(1);
         let mut graph = self.graph.clone();
@@ -47,8 +47,8 @@ impl Config {
         Ok((graph.check()?, shrunk))
     }
 
-    /// Neighbors of each point for a graph that is not of the presets: those that were asked for, or the usual number as far as
-    /// the points allow it.
+    /// Neighbors of each point for a graph outside the presets: the number set, or the default as far as
+    /// the points allow.
     pub(crate) fn neighbors_for(&self, usual: usize, n_known: usize) -> (usize, Vec<Shrunk>) {
         let path = "graph.candidates.k";
         match (self.graph.candidates, CandidatePairs::default()) {
@@ -112,7 +112,7 @@ mod tests {
         let (params, shrunk) = config.graph_for(10).unwrap();
         assert_eq!((params.n_neighbors(), shrunk.len()), (15, 1));
         config.take_preset(Preset::Robust);
-        assert_eq!(config.graph_for(10).unwrap().1.len(), 2, "what was asked of the graph is gone");
+        assert_eq!(config.graph_for(10).unwrap().1.len(), 2, "a preset discards what was set for the graph");
         config.graph.estimator = Estimator::named("overlap").unwrap();
         assert_eq!(config.graph_for(20).unwrap().1[0].used, 19);
         assert_eq!(Config::from(Preset::Paper).graph_for(4).unwrap().1[0].path, "graph.first_scale.k");

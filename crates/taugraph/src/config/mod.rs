@@ -1,4 +1,4 @@
-//! One configuration for every front end: presets, every choice and its name, checked once; a dotted path sets any parameter.
+//! One configuration for every front end: presets, named choices, ranges checked once; a dotted path sets any parameter.
 //!
 //! ```
 //! use taugraph::Config;
@@ -30,14 +30,14 @@ use crate::propagate::PropagateParams;
 use crate::spectral::{LaplacianKind, RowNormalization};
 
 parameters! {
-    /// How a table is prepared. What is left open depends on the input.
+    /// How a table is prepared. Options left on auto depend on the input.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PreparationConfig {
-        /// Scaling of the columns: auto is zscore for tables and none for sparse points, which take only none and max-abs.
+        /// Scaling of the columns: auto is zscore for tables and none for sparse points, which accept only none and max-abs.
         standardize: Option<Standardize> = None;
         /// Treatment of missing cells.
         missing: Missing = Missing::Median;
-        /// Principal components that are kept; none keeps all columns.
+        /// Number of principal components to keep; none keeps all columns.
         pca: Option<usize> = None, "at least 1" => |pca| *pca != Some(0);
     }
 }
@@ -46,11 +46,11 @@ parameters! {
     /// Parameters of a spectral embedding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct EmbeddingParams {
-        /// Number of coordinates, the constant one left out.
+        /// Number of coordinates, not counting the constant one.
         n_components: usize = 2, "at least 1" => |count| *count >= 1;
-        /// Which Laplacian.
+        /// The Laplacian.
         laplacian: LaplacianKind = LaplacianKind::RandomWalk;
-        /// What becomes of the eigenvectors' rows.
+        /// How the rows of eigenvector entries are normalized.
         row_normalization: RowNormalization = RowNormalization::Plain;
     }
 }
@@ -59,26 +59,26 @@ parameters! {
     /// Every parameter.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Parameters {
-        /// Named set of parameters of the graph; setting it replaces all of them.
+        /// Named set of graph parameters; setting it replaces all of them.
         preset: Preset = Preset::Robust;
-        /// Distance between rows: auto is euclidean, and for sparse points cosine unless a row is all zero; these two are theirs.
+        /// Distance between rows: auto is euclidean, but cosine for sparse points unless a row is all zero; sparse points accept only these two.
         metric: Option<Metric> = None;
         /// How a table is prepared.
         preparation: PreparationConfig = PreparationConfig::default();
         /// The robust graph.
         graph: GraphParams = GraphParams::default();
-        /// Clusters.
+        /// Clustering.
         cluster: ClusterParams = ClusterParams::default();
-        /// Labels.
+        /// Label propagation.
         propagate: PropagateParams = PropagateParams::default();
-        /// Coordinates.
+        /// Spectral embedding.
         embedding: EmbeddingParams = EmbeddingParams::default();
-        /// Every random number follows from it.
+        /// Seed of every random number.
         seed: u64 = 0;
     }
 }
 
-/// A choice that may be left to the input.
+/// A choice that may be left open, to depend on the input.
 macro_rules! open_choice {
     ($Choice:ty, $kind:literal) => {
         impl Leaf for Option<$Choice> {
@@ -103,13 +103,13 @@ macro_rules! open_choice {
 open_choice!(Metric, "auto | euclidean | manhattan | cosine");
 open_choice!(Standardize, "auto | zscore | minmax | robust | max-abs | none");
 
-/// Every parameter, and which of them were asked for.
+/// Every parameter, and which of them were set explicitly.
 ///
 /// Reads as its [`Parameters`]: `config.graph.threshold`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
     parameters: Parameters,
-    /// Paths that were set: these are never adapted to the data.
+    /// Paths that were set; these are never adapted to the data.
     given: BTreeSet<String>,
 }
 
@@ -147,7 +147,7 @@ impl From<Preset> for Config {
 }
 
 impl Config {
-    /// Sets the parameter, or the group of parameters, that a dotted path names. Nothing changes if it is refused.
+    /// Sets the parameter, or group of parameters, that a dotted path names. A refused value changes nothing.
     pub fn set(&mut self, path: &str, value: impl Into<Value>) -> Result<()> {
         let value = value.into();
         let mut changed = self.clone();
@@ -157,12 +157,12 @@ impl Config {
         Ok(())
     }
 
-    /// Sets parameters from an object of paths, or of groups within groups.
+    /// Sets parameters from an object of paths, or of nested groups.
     pub fn set_all(&mut self, values: &Value) -> Result<()> {
         self.set("", values.clone())
     }
 
-    /// Sets from `path=value`, as it is typed.
+    /// Sets a parameter from `path=value`, as typed on a command line.
     pub fn assign(&mut self, assignment: &str) -> Result<()> {
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(Error::Parameter {
@@ -172,12 +172,12 @@ impl Config {
             });
         };
         let text = text.trim();
-        // What is no JSON is a name, or a list with commas.
+        // Anything that is not JSON is a name or a comma-separated list.
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.into()));
         self.set(path.trim(), value)
     }
 
-    /// Takes another preset: what was said about the graph before is gone.
+    /// Switches to another preset, discarding what was set for the graph before.
     pub fn take_preset(&mut self, preset: Preset) {
         self.parameters.preset = preset;
         self.parameters.graph = preset.params();
@@ -188,7 +188,7 @@ impl Config {
         let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
         match (names.as_slice(), value) {
             ([], Value::Object(map)) => {
-                // A preset replaces the graph, so that it comes before what is said about the graph.
+                // A preset replaces the graph's parameters, so it is applied before them.
                 if let Some(preset) = map.get("preset") {
                     self.put("preset", preset)?;
                 }
@@ -221,7 +221,7 @@ impl Config {
         }
     }
 
-    /// The value at a path, if it leads anywhere.
+    /// The value at a path, if there is one.
     pub fn get(&self, path: &str) -> Option<Value> {
         let mut value = self.parameters.to_json();
         for name in path.split('.') {
@@ -230,19 +230,19 @@ impl Config {
         Some(value)
     }
 
-    /// Every parameter with its value here as the default; parameters of other choices with their usual values.
+    /// Every parameter with its current value as the default; parameters of other choices with their own defaults.
     pub fn list(&self) -> Vec<Parameter> {
         let mut list = Vec::new();
         self.parameters.list("", About::default(), &mut list);
         list
     }
 
-    /// All of it as JSON: groups within groups, the names of the paths.
+    /// Everything as JSON: nested groups, named as in the paths.
     pub fn to_json(&self) -> Value {
         self.parameters.to_json()
     }
 
-    /// From [`Config::to_json`], or any part of it. What equals its preset counts as not asked for.
+    /// From [`Config::to_json`], or any part of it. Values equal to the preset's count as not set.
     pub fn from_json(json: &Value) -> Result<Self> {
         let mut config = Self::default();
         config.set_all(json)?;
@@ -261,12 +261,12 @@ impl Config {
         self.parameters.check_ranges("")
     }
 
-    /// The metric, where it was left open by what the input is.
+    /// The metric; if left open, the one that suits the input.
     pub fn metric_for(&self, is_sparse: bool) -> Metric {
         self.metric.unwrap_or(if is_sparse { Metric::Cosine } else { Metric::default() })
     }
 
-    /// The preparation, in the same way: the zeros of sparse points mean "not there".
+    /// The preparation, likewise; zeros of sparse points mean "absent".
     pub fn preparation_for(&self, is_sparse: bool) -> PreparationParams {
         let PreparationConfig { standardize, missing, pca } = self.preparation;
         let usual = if is_sparse { Standardize::None } else { Standardize::default() };
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(error("graph.threshold=high"), "graph.threshold = high: must be a number");
         assert_eq!(
             error("graph.estimator.floor=0.1"),
-            "graph.estimator.floor has no effect here: graph.estimator is neighborhood, and it belongs to community"
+            "graph.estimator.floor has no effect: it belongs to graph.estimator = community, but graph.estimator is neighborhood"
         );
         assert!(error("graph.estimator=magic").contains("must be neighborhood, auto-encoder"));
         assert!(
@@ -366,6 +366,6 @@ mod tests {
         assert!(error("graph.threshold.x=3").contains("graph.threshold.x is not a parameter"));
         assert!(error("threshold").contains("a path and a value are needed"));
         assert!(error("graph=3").contains("is a group"));
-        assert_eq!(config, before, "what is refused changes nothing");
+        assert_eq!(config, before, "a refused value changes nothing");
     }
 }

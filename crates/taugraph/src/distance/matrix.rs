@@ -1,11 +1,11 @@
-//! Distances that the user brings.
+//! Precomputed distances.
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::points::check_count;
 
-/// A symmetric matrix of distances that the user computed.
+/// A symmetric matrix of precomputed distances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistanceMatrix {
     values: Vec<f64>,
@@ -22,7 +22,7 @@ impl DistanceMatrix {
         if n.checked_mul(n) != Some(values.len()) {
             return Err(Error::Shape { values: values.len(), rows: n, columns: n });
         }
-        // The first fault in row order, whichever thread meets one first.
+        // Report the first bad entry in row order, whichever thread finds one first.
         let fault = (0..n).into_par_iter().find_map_first(|i| (0..=i).find_map(|j| fault(&values, n, i, j)));
         if let Some(fault) = fault {
             return Err(fault);

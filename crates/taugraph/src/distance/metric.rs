@@ -1,7 +1,7 @@
 //! The metrics, each described in one place.
 //!
-//! A new metric is a variant of [`Metric`] and an arm of [`Metric::description`], without which nothing compiles. Searches,
-//! queries and bounds name no metric: they ask for its [`RowForm`] and its [`Geometry`].
+//! To add a metric, add a variant of [`Metric`] and its arm in [`Metric::description`]; without it nothing compiles. Searches,
+//! queries and bounds name no metric: they only use its [`RowForm`] and its [`Geometry`].
 
 use super::sums::{lane_sum, squared_euclidean, squared_to_each};
 use crate::parameter::choices;
@@ -25,22 +25,22 @@ struct Description {
     geometry: Geometry,
 }
 
-/// How rows are prepared before distances between them are taken.
+/// How rows are prepared before distances between them are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowForm {
-    /// They stay as they are.
+    /// Unchanged.
     AsGiven,
-    /// They are scaled to length 1; a row of zeros is an error.
+    /// Scaled to length 1; a row of zeros is an error.
     UnitLength,
 }
 
-/// What a distance is a function of. That decides which searches apply.
+/// What a distance is a function of, which decides which searches apply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Geometry {
-    /// An increasing function of the squared Euclidean distance between prepared rows. The k-d tree, the tiles, the inverted file
-    /// and sparse points rely on that.
+    /// An increasing function of the squared Euclidean distance between prepared rows. The k-d tree, the tiles, the inverted lists
+    /// and sparse points rely on this.
     SquaredEuclidean(SquareTransform),
-    /// Any other function of two prepared rows. Every pair is looked at, and sparse points are refused.
+    /// Any other function of two prepared rows. Searches scan every pair, and sparse points are refused.
     General(fn(&[f64], &[f64]) -> f64),
 }
 
@@ -62,7 +62,7 @@ impl Metric {
         }
     }
 
-    /// How it wants the rows.
+    /// How rows are prepared for it.
     pub(crate) fn rows(self) -> RowForm {
         self.description().rows
     }
@@ -73,10 +73,10 @@ impl Metric {
         self.description().geometry
     }
 
-    /// Distance of two prepared rows.
+    /// Distance between two prepared rows.
     ///
-    /// This function defines every distance of the product: searches may filter by faster formulas, but what
-    /// they return is compared and reported in these bits.
+    /// This function defines every distance in the library: searches may filter by faster formulas, but the distances
+    /// they compare and report are exactly these, to the bit.
     #[inline]
     pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
         match self.geometry() {
@@ -85,7 +85,7 @@ impl Metric {
         }
     }
 
-    /// Squared distance of two prepared rows, as affinities take it.
+    /// Squared distance between two prepared rows, as affinities use it.
     #[inline]
     pub(crate) fn squared_distance(self, a: &[f64], b: &[f64]) -> f64 {
         match self.geometry() {
@@ -94,7 +94,7 @@ impl Metric {
         }
     }
 
-    /// Squared distances of `from` to the named rows: the bits of [`Metric::squared_distance`], faster where possible.
+    /// Squared distances from `from` to the given rows: bit for bit [`Metric::squared_distance`], faster where possible.
     pub(crate) fn squared_distances_to_each<'a>(
         self,
         from: &[f64],
@@ -116,13 +116,13 @@ impl Metric {
     }
 }
 
-/// How a distance follows from the squared Euclidean distance of the same rows. All are increasing, so that bounds on one are
+/// How a distance follows from the squared Euclidean distance of the same rows. All are increasing, so bounds on one are
 /// bounds on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SquareTransform {
     /// √s.
     Root,
-    /// s/2. For unit rows this is 1 − cos, without the cancellation of that difference for close ones.
+    /// s/2. For unit rows this is 1 − cos, without the cancellation in that difference for close rows.
     Half,
 }
 
@@ -155,13 +155,13 @@ impl SquareTransform {
         squared * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE
     }
 
-    /// Distance of two prepared rows.
+    /// Distance between two prepared rows.
     #[inline]
     pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
         self.distance_at(squared_euclidean(a, b))
     }
 
-    /// Distances of `from` to the named rows: the bits of [`SquareTransform::distance`], faster.
+    /// Distances from `from` to the given rows: bit for bit [`SquareTransform::distance`], but faster.
     pub(crate) fn distances_to_each<'a>(
         self,
         from: &[f64],

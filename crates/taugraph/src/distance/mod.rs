@@ -1,4 +1,4 @@
-//! Stage 2, distance: metrics between points, and distances that the user brings.
+//! Stage 2, distance: metrics between points, and precomputed distances.
 
 mod matrix;
 mod metric;

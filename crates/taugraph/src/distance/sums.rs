@@ -1,4 +1,4 @@
-//! Sums over the coordinates of two rows, in an order that is fixed by the number of columns.
+//! Sums over the coordinates of two rows, in an order fixed by the number of columns.
 
 use crate::vectorized::vectorized;
 
@@ -6,7 +6,7 @@ use crate::vectorized::vectorized;
 #[inline(always)]
 pub(crate) fn squared_euclidean(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
-    // The additions of `lane_sum`, in a form that becomes vector instructions.
+    // The additions of `lane_sum`, in a form that the compiler vectorizes.
     let mut sums = [0.0; 4];
     for (a, b) in a.iter().zip(b) {
         for lane in 0..4 {
@@ -18,7 +18,7 @@ pub(crate) fn squared_euclidean(a: &[f64], b: &[f64]) -> f64 {
     total
 }
 
-/// Squared Euclidean distances of `from` to the named rows: the bits of [`squared_euclidean`], three times as fast.
+/// Squared Euclidean distances from `from` to the given rows: bit for bit [`squared_euclidean`], three times as fast.
 #[inline]
 pub(crate) fn squared_to_each<'a>(
     from: &[f64],
@@ -42,7 +42,7 @@ vectorized! {
     }
 }
 
-/// Sum of `n` terms in four interleaved sums.
+/// Sum of `n` terms by four interleaved partial sums.
 ///
 /// The order of the additions is fixed by `n`, and floating-point addition is monotone, so a sum of smaller
 /// terms is never larger: the bounds of the tree search rely on that.

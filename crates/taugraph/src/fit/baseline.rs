@@ -1,4 +1,4 @@
-//! What the robust graph is compared with, from the same inputs and the same preparation.
+//! Baseline graphs to compare the robust graph with, from the same inputs and the same preparation.
 
 use super::graph::{FittedGraph, GivenGraph, Prepared, PreparedSpace, prepared};
 use super::input::Input;
@@ -13,28 +13,28 @@ use crate::neighbors::Space;
 use crate::parameter::choices;
 use crate::progress::Run;
 
-/// Neighbors of each point where none are asked for.
+/// Default number of neighbors of each point.
 const NEIGHBORS: usize = 10;
 
 choices! {
-    /// Graphs that know nothing of quantiles.
+    /// Graphs without quantiles, for comparison.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Baseline = "nearest-neighbors" {
-        /// An edge where one of two points is among the nearest of the other.
+        /// An edge if one of two points is among the nearest of the other.
         "nearest-neighbors" => NearestNeighbors,
-        /// An edge where both are.
+        /// An edge if each is among the nearest of the other.
         "mutual-neighbors" => MutualNeighbors,
         /// The Gaussian kernel of all pairs.
         "rbf" => Rbf,
         /// Path-based similarity of all pairs.
         "path-based" => PathBased,
-        /// The same with less weight for points in sparse places.
+        /// The same with less weight for points in sparse regions.
         "robust-path-based" => RobustPathBased,
     }
 }
 
 impl Baseline {
-    /// Makes the graph of an input. Of the graph's parameters only `graph.candidates.k` has a meaning here, and every other that was
+    /// Builds the graph of an input. Of the graph's parameters only `graph.candidates.k` applies here; any other that was
     /// set is refused.
     pub fn fit<'a>(self, input: impl Into<Input<'a>>, config: &Config, run: &Run<'_>) -> Result<FittedGraph> {
         config.check()?;
@@ -47,7 +47,7 @@ impl Baseline {
         };
         if !space.knows_all_pairs() && !matches!(self, Baseline::NearestNeighbors | Baseline::MutualNeighbors)
         {
-            let advice = "take nearest-neighbors or mutual-neighbors";
+            let advice = "use nearest-neighbors or mutual-neighbors";
             return Err(Error::NeedsAllPairs { stage: "this baseline", advice });
         }
         let n_known = match &space {

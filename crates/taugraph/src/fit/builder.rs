@@ -1,4 +1,4 @@
-//! What all estimators share: a configuration, an estimator of the user's own, and whether points are kept.
+//! What all estimators share: a configuration, an optional custom quantile estimator, and whether points are kept.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::params::OwnEstimator;
 use crate::progress::Run;
 use crate::quantile::ConditionalQuantiles;
 
-/// What is to be fitted, and how.
+/// What to fit, and how.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub config: Config,
@@ -59,7 +59,7 @@ macro_rules! shared_methods {
                 Self { plan: $crate::fit::builder::Plan { config, ..Default::default() } }
             }
 
-            /// Another preset of the graph; what was said about the graph before is gone.
+            /// Switches to another preset of the graph, discarding what was set for the graph before.
             pub fn preset(mut self, preset: $crate::params::Preset) -> Self {
                 self.plan.config.take_preset(preset);
                 self
@@ -82,7 +82,7 @@ macro_rules! shared_methods {
                 Ok(Self { plan: self.plan.set(path, value.into())? })
             }
 
-            /// The conditional quantiles by an estimator of your own.
+            /// Uses a custom estimator of the conditional quantiles.
             pub fn estimator(
                 self,
                 estimator: impl $crate::quantile::ConditionalQuantiles + Send + Sync + 'static,
@@ -90,7 +90,7 @@ macro_rules! shared_methods {
                 Self { plan: self.plan.with_own(estimator) }
             }
 
-            /// Whether the points are kept to place new ones among them, which is the default.
+            /// Whether to keep the points, so that new ones can be placed among them; the default is to keep them.
             pub fn keep_points(mut self, keeps_points: bool) -> Self {
                 self.plan.keeps_points = keeps_points;
                 self

@@ -31,13 +31,13 @@ pub struct SpectralClustering {
 shared_methods!(SpectralClustering);
 
 impl SpectralClustering {
-    /// This many clusters, exactly; found from the eigenvalues otherwise.
+    /// Requests exactly this many clusters; otherwise the number is chosen by the eigengap.
     pub fn n_clusters(mut self, n_clusters: usize) -> Self {
         self.plan.config.cluster.n_clusters = Some(n_clusters);
         self
     }
 
-    /// Measures the stability of each label over so many drawn graphs.
+    /// Measures the stability of each label over this many random graphs.
     pub fn stability(mut self, draws: usize) -> Self {
         self.plan.config.cluster.stability = draws;
         self
@@ -58,7 +58,7 @@ impl SpectralClustering {
         self.fit_graph(self.plan.graph(input, run)?, run)
     }
 
-    /// Clusters a graph that was fitted before.
+    /// Clusters a fitted graph.
     pub fn fit_graph(&self, graph: FittedGraph, run: &Run<'_>) -> Result<FittedClusters> {
         let params = self.plan.config.cluster;
         if params.stability > 0 && graph.robust().is_none() {
@@ -99,7 +99,7 @@ impl FittedClusters {
         self.clustering.n_clusters()
     }
 
-    /// Eigenvalues and the gaps between them, from which the number of clusters is read.
+    /// Eigenvalues and the gaps between them, which determine the number of clusters.
     pub fn eigengap(&self) -> &Eigengap {
         &self.clustering.eigengap
     }
@@ -112,12 +112,12 @@ impl FittedClusters {
         Some(rows.copied().collect())
     }
 
-    /// Share of the drawn graphs in which each row keeps its cluster, if that was asked for.
+    /// Share of the random graphs in which each row keeps its cluster, if requested.
     pub fn stability(&self) -> Option<Vec<f64>> {
         self.stable.as_ref().map(|stable| self.graph.per_row(&stable.of_nodes))
     }
 
-    /// The stability as it was measured.
+    /// The stability of the distinct points.
     pub fn stability_of_nodes(&self) -> Option<&Stability> {
         self.stable.as_ref()
     }
@@ -132,7 +132,7 @@ impl FittedClusters {
         &self.clustering
     }
 
-    /// What a user should know.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.graph.warnings();
         if !self.clustering.links.is_empty() {
@@ -150,17 +150,17 @@ impl FittedClusters {
         Ok(placed.clusters.map(|clusters| clusters.labels).unwrap_or_default())
     }
 
-    /// Everything about new rows.
+    /// All results for new rows.
     pub fn place(&self, table: &Table<'_>, run: &Run<'_>) -> Result<Placement> {
         place(&self.model()?, table, run)
     }
 
-    /// What places new rows, on its own.
+    /// The model that places new rows, for use without the fit.
     pub fn model(&self) -> Result<Model> {
         self.add_to(self.graph.model()?)
     }
 
-    /// A model of the graph with these clusters.
+    /// Builds a model of the graph with these clusters.
     pub fn add_to(&self, model: Model) -> Result<Model> {
         match self.graph.robust() {
             Some(part) => model.with_clusters(&part.nodes, &self.clustering, &self.params),

@@ -13,7 +13,7 @@ use crate::model::{Model, Placement};
 use crate::progress::Run;
 use crate::spectral::{EigenParams, Embedding, embed};
 
-/// Rows in the smallest eigenvectors of a robust graph, the constant one left out.
+/// Embeds rows by the smallest eigenvectors of a robust graph, without the constant one.
 #[derive(Clone, Default)]
 pub struct SpectralEmbedding {
     plan: Plan,
@@ -22,7 +22,7 @@ pub struct SpectralEmbedding {
 shared_methods!(SpectralEmbedding);
 
 impl SpectralEmbedding {
-    /// This many coordinates.
+    /// Requests this many coordinates.
     pub fn n_components(mut self, n_components: usize) -> Self {
         self.plan.config.embedding.n_components = n_components;
         self
@@ -38,12 +38,12 @@ impl SpectralEmbedding {
         self.fit_graph(self.plan.graph(input.into(), run)?, run)
     }
 
-    /// Embeds a graph that was fitted before.
+    /// Embeds a fitted graph.
     pub fn fit_graph(&self, graph: FittedGraph, run: &Run<'_>) -> Result<FittedEmbedding> {
         let params = self.plan.config.embedding;
         let (count, n) = (params.n_components, graph.node_graph().n_nodes());
         require(count < n, "embedding.n_components", count, "must be below the number of distinct points")?;
-        // The first eigenvector of a connected graph says nothing.
+        // The first eigenvector of a connected graph carries no information.
         let (kind, rows) = (params.laplacian, params.row_normalization);
         let embedding = embed(graph.node_graph(), kind, count + 1, rows, &EigenParams::default(), run)?;
         Ok(FittedEmbedding { graph, embedding, params })
@@ -71,7 +71,7 @@ impl FittedEmbedding {
         self.embedding.n_columns - 1
     }
 
-    /// The eigenvalue behind each.
+    /// The eigenvalue of each coordinate.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.embedding.eigenvalues[1..]
     }
@@ -81,7 +81,7 @@ impl FittedEmbedding {
         &self.graph
     }
 
-    /// What a user should know.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.graph.warnings();
         if !self.embedding.info.confirmed {
@@ -97,17 +97,17 @@ impl FittedEmbedding {
         Ok(all.chunks_exact(self.embedding.n_columns).flat_map(|row| &row[1..]).copied().collect())
     }
 
-    /// Everything about new rows.
+    /// All results for new rows.
     pub fn place(&self, table: &Table<'_>, run: &Run<'_>) -> Result<Placement> {
         place(&self.model()?, table, run)
     }
 
-    /// What places new rows, on its own.
+    /// The model that places new rows, for use without the fit.
     pub fn model(&self) -> Result<Model> {
         self.add_to(self.graph.model()?)
     }
 
-    /// A model of the graph with this embedding.
+    /// Builds a model of the graph with this embedding.
     pub fn add_to(&self, model: Model) -> Result<Model> {
         let params = &self.params;
         match self.graph.robust() {

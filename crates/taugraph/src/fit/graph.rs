@@ -1,4 +1,4 @@
-//! Any input to a graph: prepared, neighborhoods as the number of points allows, Algorithm 1, and what new points need.
+//! From any input to a graph: preparation, neighborhoods that suit the number of points, Algorithm 1, and what placing new points needs.
 
 use std::borrow::Cow;
 
@@ -18,13 +18,13 @@ use crate::progress::Run;
 use crate::quantile::{Estimator, StopReason};
 use crate::robust::{NodeGraph, RowSize, robust_graph_for};
 
-/// A fitted graph. What it says of rows, it says of every row, also of those that equal another one.
+/// A fitted graph. Results by row cover every row, duplicates included.
 #[derive(Debug, Clone)]
 pub struct FittedGraph {
     config: Config,
     source: GraphSource,
     row_size: Option<RowSize>,
-    /// Rows without a cosine, because of which the Euclidean distance was taken.
+    /// All-zero rows, because of which the Euclidean distance was used instead of the cosine.
     zero_rows: usize,
 }
 
@@ -35,7 +35,7 @@ enum GraphSource {
     Given(Box<GivenGraph>),
 }
 
-/// A graph that is not of the presets: somebody else's, or a baseline's over the distinct points.
+/// A graph outside the presets: a given one, or a baseline over the distinct points.
 #[derive(Debug, Clone)]
 pub(super) struct GivenGraph {
     pub graph: SparseGraph,
@@ -44,7 +44,7 @@ pub(super) struct GivenGraph {
     pub shrunk: Vec<Shrunk>,
 }
 
-/// A graph that was made from points, distances or neighbors: everything behind it, by node.
+/// All intermediate results, by node, of a graph built from points, distances or neighbors.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RobustPart {
@@ -54,15 +54,15 @@ pub struct RobustPart {
     pub params: CheckedGraphParams,
     /// What was done to a table; `None` for sparse points and given distances.
     pub preparation: Option<PreparationReport>,
-    /// What was made smaller because there are few points.
+    /// Parameters that were made smaller because there are few points.
     shrunk: Vec<Shrunk>,
-    /// The points, if they are kept: new ones are placed among them.
+    /// The points, if they are kept for placing new ones among them.
     space: Option<Space>,
     metric: Option<Metric>,
     rule: Option<PreparationRule>,
 }
 
-/// What the preparation did, in names of columns.
+/// What the preparation did, by column name.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PreparationReport {
@@ -70,9 +70,9 @@ pub struct PreparationReport {
     pub used: Vec<ColumnModel>,
     /// Names of all columns of the table.
     pub names: Vec<String>,
-    /// Columns left out because all their cells are equal.
+    /// Columns dropped because all their cells are equal.
     pub constant: Vec<String>,
-    /// Columns left out because they have no cell.
+    /// Columns dropped because all their cells are missing.
     pub empty: Vec<String>,
     /// Missing cells that were filled.
     pub n_imputed: usize,
@@ -94,7 +94,7 @@ impl PreparationReport {
     }
 }
 
-/// Makes the graph of an input.
+/// Builds the graph of an input.
 pub(super) fn fit_graph(
     input: Input<'_>,
     config: &Config,
@@ -111,7 +111,7 @@ pub(super) fn fit_graph(
         }
         Prepared::Space(prepared) => *prepared,
     };
-    // A neighbor graph knows no more of a point than its neighbors.
+    // A neighbor graph knows nothing about a point but its neighbors.
     let known_neighbors = match &space {
         Space::Neighbors(graph) => Some(graph.k() + 1),
         _ => None,
@@ -135,7 +135,7 @@ pub(super) fn fit_graph(
     Ok(FittedGraph { config: config.clone(), source, row_size, zero_rows })
 }
 
-/// An input after its preparation: a graph that is there already, or a space.
+/// An input after its preparation: a given graph, or a space.
 pub(super) enum Prepared {
     Graph(SparseGraph),
     Space(Box<PreparedSpace>),
@@ -167,7 +167,7 @@ pub(super) fn prepared(input: Input<'_>, config: &Config, run: &Run<'_>) -> Resu
         Input::Points(table) => {
             let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
             let names = names_of(&table);
-            // Raw values are given back as soon as they are not needed any more.
+            // Raw values are freed as soon as they are no longer needed.
             drop(table);
             (preparation, rule) = (Some(PreparationReport::new(&found, names)), Some(found.rule()));
             Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
@@ -198,7 +198,7 @@ impl FittedGraph {
         }
     }
 
-    /// The configuration that was asked for.
+    /// The configuration of the fit.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -211,7 +211,7 @@ impl FittedGraph {
         }
     }
 
-    /// The graph over all rows. A copy hangs on the first row equal to it by an edge of weight 1.
+    /// The graph over all rows. A copy is attached to the first row equal to it by an edge of weight 1.
     pub fn graph(&self) -> Cow<'_, SparseGraph> {
         match &self.source {
             GraphSource::Robust(part) => Cow::Owned(part.nodes.graph_of_rows()),
@@ -229,12 +229,12 @@ impl FittedGraph {
         self.robust().map(|part| self.per_row(part.nodes.first_scales.values()))
     }
 
-    /// Each quantile and the edges that persist at it; empty if the graph was given.
+    /// Each quantile and the number of edges that persist at it; empty if the graph was given.
     pub fn decay(&self) -> &[(f64, usize)] {
         self.robust().map_or(&[], |part| part.nodes.stochastic.decay())
     }
 
-    /// What a user should know.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let (preparation, shrunk) = match &self.source {
@@ -281,7 +281,7 @@ impl FittedGraph {
         warnings
     }
 
-    /// Places new points: their weights to the known ones, and everything that follows from them.
+    /// Builds a model that places new points: their weights to the known points, and all results that follow from them.
     pub fn model(&self) -> Result<Model> {
         let needs_points = || Error::NeedsPoints { stage: "placing new points" };
         let part = self.robust().ok_or_else(needs_points)?;
@@ -293,7 +293,7 @@ impl FittedGraph {
         }
     }
 
-    /// The same of sparse points, which have to be given once more as a raw table: models have tables.
+    /// The same for sparse points, which must be passed again as a raw table: models contain tables.
     pub fn model_of_table(&self, table: &Table<'_>) -> Result<Model> {
         let part = self.robust().filter(|part| matches!(part.space, Some(Space::Sparse(_))));
         let (Some(part), Some(metric)) = (part, part.and_then(RobustPart::metric)) else {
@@ -305,7 +305,7 @@ impl FittedGraph {
             .with_rule(rule)
     }
 
-    /// Gives back the memory of the points: no new ones can be placed any more.
+    /// Frees the memory of the points; new ones can no longer be placed.
     pub fn forget_points(&mut self) {
         if let GraphSource::Robust(part) = &mut self.source {
             part.space = None;
@@ -320,7 +320,7 @@ impl FittedGraph {
         }
     }
 
-    /// What was found for the nodes, for every row.
+    /// Copies results of the nodes to every row.
     pub fn per_row<T: Clone>(&self, per_node: &[T]) -> Vec<T> {
         self.duplicates().restore(per_node)
     }
@@ -333,7 +333,7 @@ impl FittedGraph {
         }
     }
 
-    /// Everything behind a graph that was not given.
+    /// All intermediate results; `None` if the graph was given.
     pub fn robust(&self) -> Option<&RobustPart> {
         match &self.source {
             GraphSource::Robust(part) => Some(part),
@@ -341,7 +341,7 @@ impl FittedGraph {
         }
     }
 
-    /// What a row of points took after its preparation.
+    /// The size of a row of points after preparation.
     pub fn row_size(&self) -> Option<RowSize> {
         self.row_size
     }
@@ -359,7 +359,7 @@ impl FittedGraph {
 }
 
 impl GivenGraph {
-    /// The graph over all rows: a copy hangs on the first row equal to it, as in the graphs of the presets.
+    /// The graph over all rows: a copy is attached to the first row equal to it, as in the graphs of the presets.
     fn graph_of_rows(&self) -> Cow<'_, SparseGraph> {
         let Self { graph, duplicates, .. } = self;
         if duplicates.n_copies() == 0 {
@@ -373,7 +373,7 @@ impl GivenGraph {
     }
 }
 
-/// A table prepared as sparse points are: every column stays, divided by its largest magnitude if that was asked for.
+/// A table prepared as sparse points are: every column stays, divided by its largest magnitude if requested.
 fn scaled_as_sparse(table: &Table<'_>, standardize: Standardize) -> Result<Preparation> {
     let (values, n_columns) = (table.values(), table.n_columns());
     let mut scales = vec![1.0f64; n_columns];
@@ -397,7 +397,7 @@ fn scaled_as_sparse(table: &Table<'_>, standardize: Standardize) -> Result<Prepa
 }
 
 impl RobustPart {
-    /// The points, unless they were given back.
+    /// The points, unless they were freed.
     pub fn space(&self) -> Option<&Space> {
         self.space.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a fit starts from, whatever form it has.
+//! The input of a fit, in any form.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub struct Table<'a> {
 #[derive(Clone)]
 enum TableValues<'a> {
     Memory(Cow<'a, [f64]>),
-    /// Kept by somebody else, for example in a mapped file.
+    /// Owned by somebody else, for example in a mapped file.
     Shared(SharedValues),
 }
 
@@ -34,8 +34,8 @@ impl<'a> Table<'a> {
         Ok(Self { values: TableValues::Memory(values), n_columns, names: None })
     }
 
-    /// The same of values that stay where they are: they and what is made of them do not count as memory where the run has a
-    /// scratch.
+    /// The same for values that stay where they are: in a run with a scratch, neither they nor the tables derived from them count
+    /// as memory.
     pub fn out_of_core(values: SharedValues, n_columns: usize) -> Result<Self> {
         check_shape((*values).as_ref(), n_columns)?;
         Ok(Self { values: TableValues::Shared(values), n_columns, names: None })
@@ -86,17 +86,17 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Points, distances, neighbors or a graph. It is consumed by a fit, so that nothing is held twice; tables can be lent.
+/// Points, distances, neighbors or a graph. A fit consumes it, so that nothing is stored twice; tables can be borrowed.
 pub enum Input<'a> {
     /// A table of points.
     Points(Table<'a>),
-    /// Points that are mostly zero.
+    /// Sparse points.
     Sparse(SparsePoints),
     /// Distances between all pairs.
     Distances(DistanceMatrix),
     /// The nearest neighbors of every point.
     Neighbors(NeighborGraph),
-    /// Weights: the graph itself.
+    /// A weighted graph.
     Graph(SparseGraph),
 }
 
@@ -149,7 +149,7 @@ impl Input<'_> {
         }
     }
 
-    /// What a row takes after its preparation, of points.
+    /// The size of a row after preparation, for points.
     pub fn row_size(&self, config: &Config) -> Option<RowSize> {
         match self {
             Input::Points(table) => {
@@ -162,7 +162,7 @@ impl Input<'_> {
 }
 
 impl RowSize {
-    /// A row of a table after its preparation. Principal components are in memory in any case.
+    /// The size of a table's row after preparation. Principal components are always in memory.
     pub fn prepared(n_columns: usize, config: &Config, is_out_of_core: bool) -> Self {
         match config.preparation.pca {
             Some(components) => RowSize::Columns(components.min(n_columns)),

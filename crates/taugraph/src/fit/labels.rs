@@ -13,7 +13,7 @@ use crate::model::{Model, Placement};
 use crate::progress::Run;
 use crate::propagate::{LabeledNodes, Propagation, RowLabels, Rule, propagate};
 
-/// The labels that are known: a class for some of the rows.
+/// The given labels: a class for some of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenLabels {
     classes: Vec<String>,
@@ -21,7 +21,7 @@ pub struct GivenLabels {
 }
 
 impl GivenLabels {
-    /// From the name of each row's class, `None` where it is to be found. Classes are in the order of their names.
+    /// From the name of each row's class, `None` if unknown. Classes are sorted by name.
     pub fn from_names<T: AsRef<str>>(names: &[Option<T>]) -> Self {
         let known: Vec<&str> = names.iter().flatten().map(AsRef::as_ref).collect();
         let (ids, classes) = Labels::from_names(&known);
@@ -46,7 +46,7 @@ impl GivenLabels {
     }
 }
 
-/// Label propagation on a robust graph, from as little as one labeled row of each class.
+/// Label propagation on a robust graph, from as few as one labeled row per class.
 ///
 /// ```
 /// use taugraph::{GivenLabels, LabelPropagation};
@@ -65,7 +65,7 @@ pub struct LabelPropagation {
 shared_methods!(LabelPropagation);
 
 impl LabelPropagation {
-    /// How labels spread.
+    /// Sets the rule by which labels spread.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.plan.config.propagate.rule = rule;
         self
@@ -86,7 +86,7 @@ impl LabelPropagation {
         self.fit_graph(self.plan.graph(input.into(), run)?, given, run)
     }
 
-    /// Labels the rows of a graph that was fitted before.
+    /// Labels the rows of a fitted graph.
     pub fn fit_graph(&self, graph: FittedGraph, given: &GivenLabels, run: &Run<'_>) -> Result<FittedLabels> {
         let params = &self.plan.config.propagate;
         let graph = if params.link { graph.linked() } else { graph };
@@ -132,7 +132,7 @@ impl FittedLabels {
         &self.rows.margins
     }
 
-    /// Points whose copies were given different labels: the most frequent counts, and none where two tie.
+    /// Number of points whose copies were given different labels: the most frequent is used, or none in a tie.
     pub fn n_conflicts(&self) -> usize {
         self.n_conflicts
     }
@@ -147,7 +147,7 @@ impl FittedLabels {
         &self.graph
     }
 
-    /// What a user should know.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         self.graph.warnings()
     }
@@ -158,17 +158,17 @@ impl FittedLabels {
         Ok(placed.classes.map(|classes| classes.labels).unwrap_or_default())
     }
 
-    /// Everything about new rows.
+    /// All results for new rows.
     pub fn place(&self, table: &Table<'_>, run: &Run<'_>) -> Result<Placement> {
         place(&self.model()?, table, run)
     }
 
-    /// What places new rows, on its own.
+    /// The model that places new rows, for use without the fit.
     pub fn model(&self) -> Result<Model> {
         self.add_to(self.graph.model()?)
     }
 
-    /// A model of the graph with these labels.
+    /// Builds a model of the graph with these labels.
     pub fn add_to(&self, model: Model) -> Result<Model> {
         model.with_classes(&self.propagation)
     }

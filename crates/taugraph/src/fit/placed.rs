@@ -1,4 +1,4 @@
-//! New rows, prepared as the known ones were.
+//! Places new rows, prepared as the known ones were.
 
 use super::input::Table;
 use crate::error::Result;

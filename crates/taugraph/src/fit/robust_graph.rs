@@ -6,7 +6,7 @@ use super::input::Input;
 use crate::error::Result;
 use crate::progress::Run;
 
-/// A sparse graph that withstands noise and uneven density (Algorithm 1).
+/// A sparse graph that is robust to noise and uneven density (Algorithm 1).
 #[derive(Clone, Default)]
 pub struct RobustGraph {
     plan: Plan,
@@ -15,7 +15,7 @@ pub struct RobustGraph {
 shared_methods!(RobustGraph);
 
 impl RobustGraph {
-    /// Makes the graph of an input.
+    /// Builds the graph of an input.
     pub fn fit<'a>(&self, input: impl Into<Input<'a>>) -> Result<FittedGraph> {
         self.fit_with(input, &Run::new(self.plan.config.seed))
     }

@@ -1,23 +1,23 @@
-//! What a user should know about a fit that nevertheless succeeded.
+//! Warnings about a fit that succeeded.
 
 use std::fmt;
 
 use crate::config::Shrunk;
 
-/// Something to know about a result. Its text says what to do.
+/// A warning about a result. Its text says what to do.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// There are too few points for the usual neighborhoods, which were made smaller.
+    /// There are too few points for the default neighborhoods, so they were made smaller.
     FewPoints {
-        /// Distinct points, or known neighbors and the point itself.
+        /// Distinct points, or each point's known neighbors plus itself.
         n_known: usize,
         /// What was made smaller.
         shrunk: Vec<Shrunk>,
     },
-    /// Columns that were left out because all their cells are equal.
+    /// Columns that were dropped because all their cells are equal.
     ConstantColumns(Vec<String>),
-    /// Columns that were left out because they have no cell.
+    /// Columns that were dropped because all their cells are missing.
     EmptyColumns(Vec<String>),
     /// Missing cells were filled with the median of their column.
     FilledCells {
@@ -26,7 +26,7 @@ pub enum Warning {
         /// The columns.
         columns: Vec<String>,
     },
-    /// Sparse rows without a cosine, because of which all distances are Euclidean.
+    /// All-zero sparse rows, for which the cosine is undefined; all distances are Euclidean instead.
     ZeroRows {
         /// How many.
         n_rows: usize,
@@ -36,34 +36,34 @@ pub enum Warning {
         /// Whether the estimator was trained.
         is_trained: bool,
     },
-    /// Models whose iterations were used up while they were still improving.
+    /// Models that were still improving when they ran out of iterations.
     UnfinishedTraining {
         /// How many models.
         n_unfinished: usize,
-        /// Of how many.
+        /// Out of how many.
         n_models: usize,
     },
-    /// The graph fell into connected components, which were joined by weak links.
+    /// The graph had several connected components, which were joined by weak links.
     Linked {
         /// How many components.
         n_components: usize,
     },
-    /// The graph is in several connected components.
+    /// The graph has several connected components.
     Disconnected {
         /// How many.
         n_components: usize,
     },
-    /// A given graph came in several connected components, which were joined by weak links before it was clustered.
+    /// A given graph had several connected components, which were joined by weak links before clustering.
     LinkedForClusters {
         /// How many.
         n_components: usize,
     },
-    /// The eigensolver could not make sure that it missed no smaller eigenvalue.
+    /// The eigensolver could not confirm that it missed no smaller eigenvalue.
     UnconfirmedEigenpairs,
 }
 
 impl Warning {
-    /// Its kind by name, for front ends with warnings of their own.
+    /// The name of its kind, for front ends with their own warning types.
     pub fn name(&self) -> &'static str {
         match self {
             Warning::FewPoints { .. } => "few-points",
@@ -89,8 +89,8 @@ impl fmt::Display for Warning {
                     shrunk.iter().map(|one| format!("{} is {} instead of {}", one.path, one.used, one.usual));
                 write!(f, "few points ({n_known}): {}", each.collect::<Vec<_>>().join(", "))
             }
-            Warning::ConstantColumns(names) => write!(f, "left out, because constant: {}", some_of(names)),
-            Warning::EmptyColumns(names) => write!(f, "left out, because empty: {}", some_of(names)),
+            Warning::ConstantColumns(names) => write!(f, "dropped constant columns: {}", some_of(names)),
+            Warning::EmptyColumns(names) => write!(f, "dropped empty columns: {}", some_of(names)),
             Warning::FilledCells { n_cells, columns } => write!(
                 f,
                 "{n_cells} missing cells were filled with the median of their column: {}",
@@ -98,7 +98,7 @@ impl fmt::Display for Warning {
             ),
             Warning::ZeroRows { n_rows } => write!(
                 f,
-                "{n_rows} rows are all zero and have no cosine, so that distances are Euclidean; leave them out, or set metric"
+                "{n_rows} rows are all zero and have no cosine, so distances are Euclidean; drop these rows, or set metric"
             ),
             Warning::FlatDecay { is_trained } => {
                 let advice = match is_trained {
@@ -114,19 +114,19 @@ impl fmt::Display for Warning {
             ),
             Warning::Linked { n_components } => write!(
                 f,
-                "the graph fell into {n_components} connected components, which were joined by weak links; more neighbors \
-                 (graph.candidates.k) join them better"
+                "the graph had {n_components} connected components, which were joined by weak links; more neighbors \
+                 (graph.candidates.k) connect them better"
             ),
             Warning::Disconnected { n_components } => {
                 write!(f, "the graph has {n_components} connected components")
             }
             Warning::LinkedForClusters { n_components } => write!(
                 f,
-                "the graph came in {n_components} connected components, which were joined by weak links; \
-                 cluster.components=separately clusters each"
+                "the graph had {n_components} connected components, which were joined by weak links; \
+                 cluster.components=separately clusters each on its own"
             ),
             Warning::UnconfirmedEigenpairs => f.write_str(
-                "the eigensolver could not make sure that it missed no eigenvalue; ask for fewer clusters",
+                "the eigensolver could not confirm that it missed no eigenvalue; request fewer clusters",
             ),
         }
     }

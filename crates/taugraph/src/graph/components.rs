@@ -2,7 +2,7 @@
 
 use super::SparseGraph;
 
-/// Which nodes hang together.
+/// The component of each node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
     component: Vec<u32>,
@@ -15,9 +15,9 @@ impl Components {
         Self::of_strong_edges(graph, |_, _, _| true)
     }
 
-    /// Components that remain when only the edges (i, j, weight) that are `strong` clamping, either way round.
+    /// Components of the graph that keeps only the edges (i, j, weight) that are `strong`, tested once with i < j.
     pub(crate) fn of_strong_edges(graph: &SparseGraph, strong: impl Fn(usize, u32, f64) -> bool) -> Self {
-        // Row after row, as they lie in memory, not from node to node.
+        // Row by row in memory order, not by walking from node to node.
         let strong = &strong;
         let strong_of = |i: usize| {
             let is_strong = move |&(j, weight): &(u32, f64)| i < j as usize && strong(i, j, weight);
@@ -26,7 +26,7 @@ impl Components {
         Self::of_pairs(graph.n_nodes(), (0..graph.n_nodes()).flat_map(strong_of))
     }
 
-    /// Components of so many nodes that these pairs join, in any order, numbered by their lowest node.
+    /// Components of `n_nodes` nodes joined by these pairs, in any order; numbered by their lowest node.
     pub(crate) fn of_pairs(n_nodes: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut joined = Joined::new(n_nodes);
         pairs.for_each(|pair| joined.add(pair));
@@ -63,7 +63,7 @@ impl Components {
         &self.sizes
     }
 
-    /// The component with the most nodes; the first of them if several have.
+    /// The component with the most nodes; the first in case of a tie.
     pub fn largest(&self) -> u32 {
         let most = self.sizes.iter().max().expect("at least one component");
         self.sizes.iter().position(|size| size == most).expect("it is there") as u32

@@ -1,4 +1,4 @@
-//! The symmetric sparse graph that comes out of the pipeline and goes into everything that uses it.
+//! The symmetric sparse graph: the output of the pipeline and the input of everything that uses it.
 
 mod components;
 
@@ -16,14 +16,14 @@ use crate::parameter::choices;
 use crate::points::check_count;
 
 choices! {
-    /// What becomes of a matrix whose entries (i, j) and (j, i) differ.
+    /// How to treat a matrix whose entries (i, j) and (j, i) differ.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Asymmetry = "refuse" {
-        /// It is an error.
+        /// Refuse it.
         "refuse" => Refuse,
-        /// Both become their mean; one that is absent counts as 0.
+        /// Replace both by their mean; an absent one counts as 0.
         "mean" => Mean,
-        /// Both become the larger one.
+        /// Replace both by the larger one.
         "larger" => Larger,
     }
 }
@@ -31,13 +31,13 @@ choices! {
 /// What was changed in a matrix to make it a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// Entries on the diagonal that were left out.
+    /// Entries on the diagonal that were dropped.
     pub n_loops: usize,
     /// Pairs whose two entries differed.
     pub n_asymmetric: usize,
 }
 
-/// A symmetric graph with positive weights and no loops, in compressed rows.
+/// A symmetric graph with positive weights and no self-loops, in compressed rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseGraph {
     offsets: Vec<u64>,
@@ -46,7 +46,7 @@ pub struct SparseGraph {
     components: Found,
 }
 
-/// The connected components, found when they are first asked for. They follow from the graph and are not part of what it is.
+/// The connected components, computed on first use. They follow from the graph and take no part in comparisons.
 #[derive(Clone, Default)]
 struct Found(OnceLock<Arc<Components>>);
 
@@ -63,8 +63,8 @@ impl PartialEq for Found {
 }
 
 impl SparseGraph {
-    /// Checks compressed rows that the user brings: ids ascending within a row, weights finite and at least 0,
-    /// symmetric to the last bit, no loops. Zero weights are dropped.
+    /// Checks the user's own compressed rows: ids ascending within a row, weights finite and at least 0,
+    /// symmetric to the last bit, no self-loops. Zero weights are dropped.
     pub fn new(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
         let graph = Self::checked_rows(offsets, ids, weights)?;
         let asymmetric = (0..graph.n_nodes()).into_par_iter().find_map_first(|i| {
@@ -79,12 +79,12 @@ impl SparseGraph {
         }
     }
 
-    /// The connected components; found once.
+    /// The connected components; computed once.
     pub fn components(&self) -> &Components {
         self.components.0.get_or_init(|| Arc::new(Components::of_graph(self)))
     }
 
-    /// Everything but the symmetry.
+    /// Checks everything but the symmetry.
     fn checked_rows(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
         let n = offsets.len().saturating_sub(1);
         if n == 0 {
@@ -126,8 +126,8 @@ impl SparseGraph {
         Ok(Self { offsets, ids, weights, components: Found::default() })
     }
 
-    /// The graph of a matrix that the user brings, its entries in ascending order of (row, column), without repetition. The
-    /// diagonal is left out.
+    /// The graph of the user's own matrix, its entries in ascending order of (row, column), without repetition. The
+    /// diagonal is dropped.
     pub fn from_entries(
         n: usize,
         entries: impl IntoIterator<Item = (u32, u32, f64)>,
@@ -160,7 +160,7 @@ impl SparseGraph {
             return Ok((Self::new(offsets, ids, weights)?, changes));
         }
         let directed = Self::checked_rows(offsets, ids, weights)?;
-        // Each pair once for each direction in which it has an entry, lower node first.
+        // Each pair appears once for each direction in which it has an entry, lower node first.
         let mut pairs: Vec<(u32, u32, f64)> = (0..n)
             .flat_map(|i| directed.row(i).map(move |(j, weight)| (j.min(i as u32), j.max(i as u32), weight)))
             .collect();
@@ -180,7 +180,7 @@ impl SparseGraph {
         Ok((Self::from_edges(&Edges::from_pairs(n, kept)?, &joined)?, changes))
     }
 
-    /// A weight for each edge, finite and at least 0. Edges of weight 0 are left out.
+    /// From a weight for each edge, finite and at least 0. Edges of weight 0 are dropped.
     pub fn from_edges(edges: &Edges, weights: &[f64]) -> Result<Self> {
         if weights.len() != edges.len() {
             return Err(Error::Length {
@@ -289,7 +289,7 @@ impl SparseGraph {
         (0..self.n_nodes()).into_par_iter().map(|i| self.row(i).map(|(_, weight)| weight).sum()).collect()
     }
 
-    /// The same edges between nodes of other names, which must ascend, in a graph of `n` nodes.
+    /// The same edges with the nodes renumbered, in ascending order, in a graph of `n` nodes.
     pub(crate) fn renamed(&self, names: &[u32], n: usize) -> Self {
         let mut offsets = vec![0; n + 1];
         for (node, &name) in names.iter().enumerate() {
@@ -302,7 +302,7 @@ impl SparseGraph {
         Self { offsets, ids, weights: self.weights.clone(), components: Found::default() }
     }
 
-    /// The graph with more edges; one that is already there keeps the larger weight.
+    /// The graph with additional edges; an existing edge keeps the larger weight.
     pub(crate) fn with_edges(&self, extra: &[(u32, u32, f64)]) -> Self {
         let mut directed: Vec<(u32, u32, f64)> =
             extra.iter().flat_map(|&(i, j, w)| [(i, j, w), (j, i, w)]).collect();
@@ -340,7 +340,7 @@ impl SparseGraph {
         joined
     }
 
-    /// The edges whose weights are at least this share of the largest, and how many are lighter; `None` if none is.
+    /// The edges whose weights are at least this fraction of the largest, and how many are lighter; `None` if none is.
     pub(crate) fn without_weak_edges(&self, share: f64) -> Option<(Self, usize)> {
         let least = share * self.weights.iter().copied().fold(0.0, f64::max);
         let n_weak = self.weights.par_iter().filter(|weight| **weight < least).count();

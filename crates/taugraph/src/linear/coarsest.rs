@@ -1,6 +1,6 @@
-//! The coarsest level of multigrid: a matrix so small that its inverse is formed.
+//! The coarsest level of multigrid: a matrix small enough to be inverted explicitly.
 
-/// Share of a diagonal entry that is rounding.
+/// Fraction of a diagonal entry below which a pivot is rounding error.
 const ROUNDING: f64 = 1e-13;
 
 /// A symmetric matrix in compressed rows: positive weights off the diagonal, which enter with a minus sign.
@@ -10,11 +10,11 @@ pub(super) struct SmallMatrix<'a> {
     pub ids: &'a [u32],
     pub weights: &'a [f64],
     pub diagonal: &'a [f64],
-    /// What the diagonal has beyond the weights of its row.
+    /// The diagonal's excess over the weights of its row.
     pub excess: &'a [f64],
 }
 
-/// The inverse, row by row; 0 in the rows and columns of nodes that were taken out.
+/// The inverse, row by row; 0 in the rows and columns of removed nodes.
 pub(super) struct Inverse {
     values: Vec<f64>,
 }
@@ -29,8 +29,8 @@ impl SmallMatrix<'_> {
         self.ids[entries.clone()].iter().map(|&id| id as usize).zip(self.weights[entries].iter().copied())
     }
 
-    /// Nodes without which the matrix is positive definite: those that take no part, and one of every connected component
-    /// that nothing holds.
+    /// Nodes whose removal makes the matrix positive definite: those that take no part, and one of every connected component
+    /// that is not grounded.
     fn nodes_to_take_out(&self) -> Vec<bool> {
         let mut is_out: Vec<bool> = self.diagonal.iter().map(|&diagonal| diagonal <= 0.0).collect();
         let mut is_seen = is_out.clone();
@@ -43,7 +43,7 @@ impl SmallMatrix<'_> {
         is_out
     }
 
-    /// The nodes that links of positive weight join to `start`.
+    /// The nodes connected to `start` by positive weights.
     fn component(&self, start: usize, is_seen: &mut [bool]) -> Vec<usize> {
         is_seen[start] = true;
         let mut component = vec![start];
@@ -59,7 +59,7 @@ impl SmallMatrix<'_> {
         component
     }
 
-    /// The matrix without the nodes that are out, row by row.
+    /// The matrix without the removed nodes, row by row.
     fn dense(&self, is_out: &[bool]) -> Vec<f64> {
         let n = self.len();
         let mut a = vec![0.0; n * n];
@@ -74,13 +74,13 @@ impl SmallMatrix<'_> {
 }
 
 impl Inverse {
-    /// By sweeps, one for each node (Gauss and Jordan).
+    /// By Gauss–Jordan sweeps, one for each node.
     pub fn of(matrix: SmallMatrix<'_>) -> Self {
         let n = matrix.len();
         let mut is_out = matrix.nodes_to_take_out();
         let mut a = matrix.dense(&is_out);
         for pivot in 0..n {
-            // What links of no weight leave of a diagonal is rounding: such a node is taken out as well.
+            // What vanishing weights leave of a pivot is rounding: such a node is removed as well.
             if is_out[pivot] || a[pivot * n + pivot] <= ROUNDING * matrix.diagonal[pivot] {
                 is_out[pivot] = true;
                 continue;
@@ -98,7 +98,7 @@ impl Inverse {
     /// x ← inverse·r.
     pub fn multiply(&self, r: &[f64], x: &mut [f64], width: usize) {
         let n = r.len() / width;
-        // Every node merged away alone.
+        // No node is left on this level.
         if n == 0 {
             return;
         }
@@ -130,7 +130,7 @@ fn sweep(a: &mut [f64], n: usize, pivot: usize) {
 mod tests {
     use super::*;
 
-    /// A path of three nodes and a node of its own; `excess` on the diagonal.
+    /// A path of three nodes and an isolated node; `excess` on the diagonal.
     fn inverse(excess: &[f64; 4]) -> Vec<f64> {
         let weights = [2.0, 2.0, 3.0, 3.0];
         let diagonal: Vec<f64> = [2.0, 5.0, 3.0, 0.0].iter().zip(excess).map(|(sum, e)| sum + e).collect();

@@ -1,7 +1,7 @@
 //! Preconditioned conjugate gradients for several right-hand sides at once.
 //!
-//! The right-hand sides of a node lie beside each other, so that one pass over the edges serves all of them. Sums over the
-//! nodes are made in fixed chunks and added in order: the same bits on any number of threads.
+//! The right-hand sides are interleaved by node, so one pass over the edges serves all of them. Sums over the
+//! nodes are computed in fixed chunks and added in order: the same bits on any number of threads.
 
 use rayon::prelude::*;
 
@@ -9,10 +9,10 @@ use super::level::CHUNK;
 use super::{InterruptCheck, Solver};
 use crate::error::{Error, Result};
 
-/// How often the iteration may start again from the true residual.
+/// How often the iteration may restart from the true residual.
 const MAX_STARTS: usize = 3;
 
-/// How the iteration went.
+/// Outcome of the iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SolveInfo {
     /// Iterations until the slowest right-hand side had converged.
@@ -21,10 +21,10 @@ pub struct SolveInfo {
     pub residual: f64,
 }
 
-/// A symmetric, positive semidefinite system A·x = b with a preconditioner. Vectors of `width` right-hand sides lie node by
-/// node.
+/// A symmetric, positive semidefinite system A·x = b with a preconditioner. Vectors of `width` right-hand sides are interleaved
+/// by node.
 pub(super) trait System {
-    /// What the preconditioner works in.
+    /// Work space of the preconditioner.
     type Workspace;
 
     fn workspace(&self, width: usize) -> Self::Workspace;
@@ -55,8 +55,8 @@ pub(super) fn solve(
     check: InterruptCheck<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
     let mut iteration = Iteration::new(system, right, width)?;
-    // The residual that is carried along drifts away from the true one: that is measured at the end, and if it is not small
-    // enough the iteration starts again from there.
+    // The updated residual drifts away from the true one, so the true one is measured at the end; if it is not small
+    // enough, the iteration restarts from it.
     for _ in 0..MAX_STARTS {
         iteration.start();
         while !iteration.is_over(solver) {
@@ -115,7 +115,7 @@ impl<'a, S: System> Iteration<'a, S> {
         })
     }
 
-    /// Begins at the current residual, without a past direction.
+    /// Restarts at the current residual, without a previous direction.
     fn start(&mut self) {
         self.precondition();
         self.p.copy_from_slice(&self.z);
@@ -133,7 +133,7 @@ impl<'a, S: System> Iteration<'a, S> {
     fn step(&mut self) -> Result<()> {
         self.system.apply(&self.p, &mut self.q, self.width);
         let pq = dots(&self.p, &self.q, self.width);
-        // A right-hand side that is solved exactly stays as it is.
+        // A right-hand side that is solved exactly stays unchanged.
         let steps: Vec<f64> =
             self.rz.iter().zip(&pq).map(|(rz, pq)| if *pq > 0.0 { rz / pq } else { 0.0 }).collect();
         advance(&mut self.x, &mut self.r, &self.p, &self.q, &steps);
@@ -148,7 +148,7 @@ impl<'a, S: System> Iteration<'a, S> {
         Ok(())
     }
 
-    /// Replaces the residual that was carried along by the true one.
+    /// Replaces the updated residual by the true one.
     fn measure(&mut self) -> Result<()> {
         self.system.apply(&self.x, &mut self.q, self.width);
         let terms = self.r.par_iter_mut().zip(&self.right).zip(&self.q);
@@ -237,7 +237,7 @@ fn total(of_chunks: Vec<Vec<f64>>, width: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// The second difference on a path with both ends held at 0; its diagonal is the preconditioner.
+    /// The second difference on a path with both ends fixed at 0; its diagonal is the preconditioner.
     struct Path {
         diagonal: Vec<f64>,
     }

@@ -1,15 +1,15 @@
-//! Which nodes are merged, level by level. Depends on the graph alone.
+//! Which nodes are merged, level by level. This depends on the graph alone.
 
 use rayon::prelude::*;
 
 use super::merging::LevelGraph;
 use crate::graph::SparseGraph;
 
-/// No level is made below this many nodes: what is left is inverted.
+/// A level with at most this many nodes is not coarsened further but inverted.
 const COARSEST: usize = 64;
-/// Rows that one thread makes at a time, at least.
+/// Minimum number of rows that one thread builds at a time.
 pub(super) const ROWS: usize = 1 << 14;
-/// Rows are divided into at most this many chunks: each remembers a place for every merged node.
+/// Maximum number of chunks of rows: each chunk stores an index for every merged node.
 const MAX_CHUNKS: usize = 16;
 /// Nodes without neighbors merge with nothing.
 pub(super) const ALONE: u32 = u32::MAX;
@@ -19,14 +19,14 @@ pub(super) const ALONE: u32 = u32::MAX;
 pub(super) struct Pattern {
     pub offsets: Vec<usize>,
     pub ids: Vec<u32>,
-    /// Where in the row of the merged node each entry ends up; [`INSIDE`] if both ends merge.
+    /// The position of each entry in the row of the merged node; [`INSIDE`] if both ends merge.
     pub slots: Vec<u32>,
-    /// The first member of each merged node, and one past the last member of the last; members lie beside each other, nodes
-    /// that merge with nothing come behind them.
+    /// The first member of each merged node, followed by the end of the last; members are consecutive, and nodes
+    /// that merge with nothing come last.
     pub firsts: Vec<u32>,
 }
 
-/// Marks entries whose two ends merge.
+/// Marks entries whose two ends merge with each other.
 pub(super) const INSIDE: u32 = u32::MAX;
 
 impl Pattern {
@@ -35,17 +35,17 @@ impl Pattern {
     }
 }
 
-/// The levels, finest first, the nodes of each in an order that keeps together what merges: neighbors in the graph are
+/// The levels, finest first. The nodes of each are in an order that keeps merged nodes together: neighbors in the graph are
 /// neighbors in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy {
-    /// The node of the graph at each place of the finest level.
+    /// The node of the graph at each position of the finest level.
     order: Vec<u32>,
     /// Weights of the finest level.
     weights: Vec<f64>,
     /// The last one has no members.
     patterns: Vec<Pattern>,
-    /// The heaviest weight of the graph: all weights here are divided by it, so that squares neither vanish nor overflow.
+    /// The largest weight of the graph: all weights here are divided by it, so that squares neither underflow nor overflow.
     heaviest: f64,
 }
 
@@ -60,7 +60,7 @@ impl Hierarchy {
             mergers.push(merger);
             levels.push(merged);
         }
-        // From the coarsest level down: nodes follow the order of what they merge into.
+        // From the coarsest level down: nodes follow the order of the nodes they merge into.
         let mut order: Vec<u32> = (0..levels[levels.len() - 1].len() as u32).collect();
         let mut patterns = Vec::new();
         let mut weights = Vec::new();
@@ -84,7 +84,7 @@ impl Hierarchy {
         &self.order
     }
 
-    /// What everything of the size of a weight has to be divided by.
+    /// The unit of weights: everything on that scale is divided by it.
     pub fn heaviest(&self) -> f64 {
         self.heaviest
     }
@@ -97,7 +97,7 @@ impl Hierarchy {
         &self.patterns
     }
 
-    /// Bytes of the levels of a graph of so many nodes and edges while they are made, and as they are kept with one system on
+    /// Bytes for the levels of a graph of this size, while they are built, and afterwards with one system on
     /// them. Each level has about a third of the entries of the one before.
     pub fn bytes(n_nodes: u64, n_edges: u64) -> [u64; 2] {
         [2 * n_edges * 42 + n_nodes * 96, 2 * n_edges * 28 + n_nodes * 64]
@@ -109,7 +109,7 @@ fn merged_twice(fine: &LevelGraph) -> (Vec<u32>, LevelGraph) {
     let pairs = fine.paired();
     let halved = fine.merged(&pairs);
     let mut of_pairs = halved.paired();
-    // What is a component by now has to have its own say on the next level before it is left out.
+    // A node that is by now a whole component must appear on the next level once before it is dropped.
     let pairs_of_pairs = of_pairs.iter().filter(|merged| **merged != ALONE);
     let n_merged = pairs_of_pairs.max().map_or(0, |last| last + 1);
     let alone = of_pairs.iter_mut().filter(|merged| **merged == ALONE);
@@ -119,7 +119,7 @@ fn merged_twice(fine: &LevelGraph) -> (Vec<u32>, LevelGraph) {
     (pairs.iter().map(through).collect(), merged)
 }
 
-/// Members of the merged nodes, these in their order, and where each begins; nodes that merge with nothing at the end.
+/// Members of the merged nodes, in the order of these, and where each begins; nodes that merge with nothing come last.
 pub(super) fn members_in_order(merger: &[u32], order: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut place = vec![0u32; order.len()];
     order.iter().enumerate().for_each(|(at, &merged)| place[merged as usize] = at as u32);
@@ -141,7 +141,7 @@ pub(super) fn members_in_order(merger: &[u32], order: &[u32]) -> (Vec<u32>, Vec<
     (members, firsts)
 }
 
-/// Finds the place of every entry in the row of the merged node.
+/// Finds the position of every entry in the row of the merged node.
 fn with_slots(mut pattern: Pattern, coarse: &Pattern) -> Pattern {
     let n_merged = coarse.len();
     let mut merged_of = vec![ALONE; pattern.len()];
@@ -170,7 +170,7 @@ fn with_slots(mut pattern: Pattern, coarse: &Pattern) -> Pattern {
     pattern
 }
 
-/// Rows of a chunk, of so many in all.
+/// Number of rows per chunk, given the total.
 pub(super) fn chunk_of(n_rows: usize) -> usize {
     n_rows.div_ceil(MAX_CHUNKS).max(ROWS)
 }

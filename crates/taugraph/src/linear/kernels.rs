@@ -2,7 +2,7 @@
 
 use crate::vectorized::vectorized;
 
-/// Right-hand sides that are worked on at once.
+/// Right-hand sides processed at once.
 pub(crate) const LANES: usize = 4;
 
 /// What a pass over rows reads.

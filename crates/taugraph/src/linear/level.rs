@@ -1,4 +1,4 @@
-//! One level of one system: its matrix, and what a cycle does on it.
+//! One level of one system: its matrix, and the operations of a cycle on it.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::coarsest::{Inverse, SmallMatrix};
 use super::hierarchy::{Hierarchy, INSIDE, Pattern};
 use super::kernels::{Rows, apply_rows, restrict_rows, scale_rows, smooth_rows};
 
-/// Nodes of a chunk.
+/// Nodes per chunk.
 pub(super) const CHUNK: usize = 512;
 /// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
 const DAMPING: f64 = 2.0 / 3.0;
@@ -15,9 +15,9 @@ const DAMPING: f64 = 2.0 / 3.0;
 pub(super) struct Level<'a> {
     pub pattern: &'a Pattern,
     weights: Weights<'a>,
-    /// 0 where a node takes no part.
+    /// 0 if a node takes no part.
     pub diagonal: Vec<f64>,
-    /// The step of the smoother: damped 1/diagonal, undamped where a node has no neighbors, 0 where it takes no part.
+    /// The step of the smoother: damped 1/diagonal, undamped if a node has no neighbors, 0 if it takes no part.
     steps: Vec<f64>,
 }
 
@@ -36,27 +36,28 @@ impl Weights<'_> {
 }
 
 impl<'a> Level<'a> {
-    /// The level of the graph itself; and, node by node, what its diagonal has beyond the weights to nodes that are not held.
-    /// Known as such, and not as a difference, that is exactly 0 where nothing holds.
+    /// The level of the graph itself; and, for each node, its diagonal's excess over the weights to nodes that are not clamped.
+    /// Computed directly rather than as a difference, the excess is exactly 0 where nothing is clamped.
     pub fn finest(
         hierarchy: &'a Hierarchy,
-        is_held: &[bool],
+        is_clamped: &[bool],
         extra_at: impl Fn(usize) -> f64 + Sync,
     ) -> (Self, Vec<f64>) {
         let (pattern, weights) = (&hierarchy.patterns()[0], hierarchy.weights());
         let row = |place: usize| pattern.offsets[place]..pattern.offsets[place + 1];
         let excess_at = |place: usize| {
-            let to_held = row(place).filter(|&entry| is_held[pattern.ids[entry] as usize]);
-            extra_at(place) + to_held.map(|entry| weights[entry]).sum::<f64>()
+            let to_clamped = row(place).filter(|&entry| is_clamped[pattern.ids[entry] as usize]);
+            extra_at(place) + to_clamped.map(|entry| weights[entry]).sum::<f64>()
         };
         let places = || (0..pattern.len()).into_par_iter().with_min_len(CHUNK);
         let excess: Vec<f64> =
-            places().map(|place| if is_held[place] { 0.0 } else { excess_at(place) }).collect();
+            places().map(|place| if is_clamped[place] { 0.0 } else { excess_at(place) }).collect();
         let diagonal_at = |place: usize| {
-            let to_free = row(place).filter(|&entry| !is_held[pattern.ids[entry] as usize]);
+            let to_free = row(place).filter(|&entry| !is_clamped[pattern.ids[entry] as usize]);
             excess[place] + to_free.map(|entry| weights[entry]).sum::<f64>()
         };
-        let diagonal = places().map(|place| if is_held[place] { 0.0 } else { diagonal_at(place) }).collect();
+        let diagonal =
+            places().map(|place| if is_clamped[place] { 0.0 } else { diagonal_at(place) }).collect();
         (Self::new(pattern, Weights::Graph(weights), diagonal), excess)
     }
 
@@ -123,14 +124,14 @@ impl<'a> Level<'a> {
         });
     }
 
-    /// What the diagonals of the merged nodes have beyond their weights.
+    /// The excess of the merged nodes' diagonals over their weights.
     pub fn merged_excess(&self, coarse: &Pattern, excess: &[f64]) -> Vec<f64> {
         let firsts = &self.pattern.firsts;
         let members = |merged: usize| firsts[merged] as usize..firsts[merged + 1] as usize;
         (0..coarse.len()).map(|merged| excess[members(merged)].iter().sum()).collect()
     }
 
-    /// Weights between the merged nodes, without those of nodes that are out.
+    /// Weights between the merged nodes, without those of removed nodes.
     pub fn merged_weights(&self, coarse: &Pattern, is_out: impl Fn(usize) -> bool + Sync) -> Vec<f64> {
         let (pattern, weights) = (self.pattern, self.weights.as_slice());
         let mut merged = vec![0.0; coarse.ids.len()];
@@ -163,7 +164,7 @@ impl<'a> Level<'a> {
         chunks.for_each(|(chunk, out)| restrict_rows(rows, &self.pattern.firsts, chunk * (CHUNK / 4), out));
     }
 
-    /// Adds to the members of each merged node what it has, unless they are held.
+    /// Adds the value of each merged node to its members, unless they are clamped.
     pub fn prolong(&self, coarse: &[f64], x: &mut [f64], width: usize) {
         let firsts = &self.pattern.firsts;
         self.for_chunks(x, width, |_, (first, x)| {

@@ -1,14 +1,14 @@
-//! One level of a hierarchy in the making: which of its nodes merge, and the graph of the merged ones.
+//! Construction of one level of a hierarchy: which nodes merge, and the graph of the merged nodes.
 
 use rayon::prelude::*;
 
 use super::hierarchy::{ALONE, Pattern, ROWS, chunk_of, cut, members_in_order};
 use crate::graph::SparseGraph;
 
-/// Nodes are paired with a free neighbor if its bond is at least this share of their strongest one.
+/// A node is paired with a free neighbor if their bond is at least this fraction of the node's strongest.
 const STRONG: f64 = 0.25;
 
-/// The graph of one level: that of the user with all weights divided by the heaviest, or one of merged nodes.
+/// The graph of one level: the user's graph with all weights divided by the largest, or one of merged nodes.
 pub(super) struct LevelGraph {
     offsets: Vec<usize>,
     ids: Vec<u32>,
@@ -33,7 +33,7 @@ impl LevelGraph {
         self.ids[entries.clone()].iter().copied().zip(self.weights[entries].iter().copied())
     }
 
-    /// The pair of each node. Nodes with few neighbors choose first, because they have the least choice; one whose strong
+    /// The pair of each node. Nodes with few neighbors choose first, because they have the least choice; a node whose strong
     /// neighbors are all taken joins the pair of the strongest.
     pub fn paired(&self) -> Vec<u32> {
         let n = self.len();
@@ -73,7 +73,7 @@ impl LevelGraph {
         (partner != ALONE).then_some(partner as usize)
     }
 
-    /// The graph of the merged nodes; weight within one is dropped.
+    /// The graph of the merged nodes; weight inside a merged node is dropped.
     pub fn merged(&self, merged_of: &[u32]) -> Self {
         let n_merged =
             merged_of.iter().filter(|merged| **merged != ALONE).max().map_or(0, |last| *last as usize + 1);
@@ -105,7 +105,7 @@ impl LevelGraph {
                     if other == own {
                         continue;
                     }
-                    // Places of earlier rows lie before the start of this one.
+                    // Positions from earlier rows lie before the start of this one.
                     if place[other] == usize::MAX || place[other] < start {
                         place[other] = rows.ids.len();
                         rows.ids.push(other as u32);

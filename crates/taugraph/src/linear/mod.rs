@@ -1,9 +1,9 @@
-//! Linear systems on a graph, (L + E)·x = b with L = D − W and a diagonal E ≥ 0, some nodes held at 0; several
+//! Linear systems on a graph, (L + E)·x = b with L = D − W and a diagonal E ≥ 0, some nodes clamped to 0; several
 //! right-hand sides at once.
 //!
-//! Conjugate gradients, preconditioned by multigrid: nodes that hang together strongly are merged, the merged ones again,
-//! until a few remain, and every merger corrects what the nodes cannot settle among themselves. What merges with what
-//! depends on the graph alone, so that one [`Hierarchy`] serves every set of labels.
+//! Conjugate gradients, preconditioned by multigrid: strongly connected nodes are merged, the merged ones again,
+//! until a few remain, and every coarser level corrects the smooth error that the finer one leaves. What merges with what
+//! depends on the graph alone, so one [`Hierarchy`] serves every set of labels.
 
 mod coarsest;
 mod conjugate;
@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::graph::Components;
 use crate::parameter::parameters;
 
-/// Asked between the steps of a solver: an error ends it.
+/// Called between the steps of a solver; an error ends it.
 pub(crate) type InterruptCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
 
 parameters! {
@@ -31,19 +31,19 @@ parameters! {
     pub struct Solver {
         /// Residual relative to the right-hand side, both measured in units of the degrees.
         tolerance: f64 = 1e-6, "at least 1e-13 and below 1" => |tolerance| (1e-13..1.0).contains(tolerance);
-        /// The most iterations.
+        /// Maximum number of iterations.
         max_iterations: usize = 1000, "at least 1" => |most| *most >= 1;
     }
 }
 
-/// What is added to the Laplacian so that the system can be solved.
+/// What makes the Laplacian's system solvable.
 pub(crate) enum Ground<'a> {
-    /// Nothing: right-hand sides are freed of their mean in every component, and solutions are known up to a constant there.
+    /// Nothing: the mean of each right-hand side is removed in every component, and solutions are determined up to a constant there.
     None(&'a Components),
-    /// Some nodes are held at 0, and every node has an entry of E. Each component needs one of the two.
+    /// Some nodes are clamped to 0, and every node has an entry of E. Each component needs a clamped node or a positive entry.
     Some {
-        /// Whether a node is held.
-        held: &'a [bool],
+        /// Whether each node is clamped.
+        clamped: &'a [bool],
         /// E.
         extra: &'a [f64],
     },
@@ -61,18 +61,18 @@ pub(crate) fn solve(
     let unit = hierarchy.heaviest();
     let multigrid = match ground {
         Ground::None(_) => Multigrid::new(hierarchy, None, None),
-        Ground::Some { held, extra } => {
+        Ground::Some { clamped, extra } => {
             let extra: Vec<f64> = extra.iter().map(|extra| extra / unit).collect();
-            Multigrid::new(hierarchy, Some(held), Some(&extra))
+            Multigrid::new(hierarchy, Some(clamped), Some(&extra))
         }
     };
-    // Right-hand sides in whole lanes: the last ones are empty.
+    // Right-hand sides are padded to whole lanes.
     let padded = width.next_multiple_of(LANES);
     let mut r = vec![0.0; hierarchy.order().len() * padded];
     for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
         let of_node = &right[node as usize * width..(node as usize + 1) * width];
         row.iter_mut().zip(of_node).for_each(|(out, right)| *out = right / unit);
-        if multigrid.is_held(node as usize) {
+        if multigrid.is_clamped(node as usize) {
             row.fill(0.0);
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn solve(
     Ok((values, info))
 }
 
-/// Subtracts in each component the mean over its nodes.
+/// Subtracts from each component the mean over its nodes.
 fn remove_means(x: &mut [f64], width: usize, components: &Components, order: &[u32]) {
     let mut sums = vec![0.0; components.len() * width];
     let component = |node: u32| components.of_nodes()[node as usize] as usize;
@@ -122,7 +122,7 @@ mod tests {
         Stream::new(seed, Stage::Generator).at(0, 0)
     }
 
-    /// Several components of random edges, weights over seven orders of magnitude, and nodes without any.
+    /// Several components of random edges with weights over seven orders of magnitude, and isolated nodes.
     fn uneven(seed: u64) -> SparseGraph {
         let mut draws = draws(seed);
         let mut edges = Vec::new();
@@ -138,15 +138,15 @@ mod tests {
 
     const EXACT: Solver = Solver { tolerance: 1e-12, max_iterations: 1000 };
 
-    /// Largest entry of (L + E)·x − b over the nodes that are not held, relative to the largest of b.
-    fn error(graph: &SparseGraph, held: &[bool], extra: &[f64], x: &[f64], b: &[f64]) -> f64 {
+    /// Largest entry of (L + E)·x − b over the nodes that are not clamped, relative to the largest of b.
+    fn error(graph: &SparseGraph, clamped: &[bool], extra: &[f64], x: &[f64], b: &[f64]) -> f64 {
         let degrees = graph.degrees();
         let of = |i: usize| {
             let sum: f64 = graph.row(i).map(|(j, weight)| weight * x[j as usize]).sum();
             (degrees[i] + extra[i]) * x[i] - sum - b[i]
         };
         let largest = b.iter().fold(0.0f64, |most, b| most.max(b.abs()));
-        (0..b.len()).filter(|&i| !held[i]).map(|i| of(i).abs() / largest).fold(0.0, f64::max)
+        (0..b.len()).filter(|&i| !clamped[i]).map(|i| of(i).abs() / largest).fold(0.0, f64::max)
     }
 
     #[test]
@@ -155,17 +155,17 @@ mod tests {
             let graph = uneven(seed);
             let n = graph.n_nodes();
             let mut draws = draws(100 + seed);
-            // Every component holds its first node; in the second half of the cases it has a spring instead.
+            // The first node of every component is clamped; in the second half of the cases it has a spring instead.
             let firsts = [0, 400, 490, 493, 494, 644];
             let is_first = |i: usize| firsts.contains(&i) || i > 643;
-            let held: Vec<bool> = (0..n).map(|i| seed < 2 && is_first(i)).collect();
+            let clamped: Vec<bool> = (0..n).map(|i| seed < 2 && is_first(i)).collect();
             let extra: Vec<f64> = (0..n).map(|i| if seed >= 2 && is_first(i) { 0.5 } else { 0.0 }).collect();
             let b: Vec<f64> = (0..n).map(|_| draws.uniform()).collect();
-            let ground = Ground::Some { held: &held, extra: &extra };
+            let ground = Ground::Some { clamped: &clamped, extra: &extra };
             let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &EXACT, &|| Ok(())).unwrap();
             assert!(info.residual <= 1e-12 && info.iterations < 100, "{info:?}");
-            assert!(error(&graph, &held, &extra, &x, &b) < 1e-9);
-            assert!((0..n).all(|i| !held[i] || x[i] == 0.0));
+            assert!(error(&graph, &clamped, &extra, &x, &b) < 1e-9);
+            assert!((0..n).all(|i| !clamped[i] || x[i] == 0.0));
         }
     }
 
@@ -185,12 +185,12 @@ mod tests {
         for column in 0..5 {
             let of =
                 |values: &[f64]| -> Vec<f64> { values.iter().skip(column).step_by(5).copied().collect() };
-            let (held, extra) = (vec![false; n], vec![0.0; n]);
-            assert!(error(&graph, &held, &extra, &of(&x), &of(&centered)) < 1e-9);
+            let (clamped, extra) = (vec![false; n], vec![0.0; n]);
+            assert!(error(&graph, &clamped, &extra, &of(&x), &of(&centered)) < 1e-9);
         }
     }
 
-    /// Components that all merge away on one level, nodes without neighbors, weights near the ends of what a number holds.
+    /// Components that all merge away on one level, nodes without neighbors, weights near the limits of floating point.
     #[test]
     fn small_components_and_extreme_weights() {
         let pairs: Vec<_> = (0..100).map(|i| (2 * i, 2 * i + 1, 1.0)).collect();
@@ -207,22 +207,22 @@ mod tests {
         ] {
             let graph = graph(n, &edges);
             let components = graph.components().clone();
-            // The first node of every component is held at 0; the right-hand side has the size of the weights.
-            let mut held = vec![false; n];
-            components.nodes().iter().for_each(|nodes| held[nodes[0] as usize] = true);
+            // The first node of every component is clamped to 0; the right-hand side is on the scale of the weights.
+            let mut clamped = vec![false; n];
+            components.nodes().iter().for_each(|nodes| clamped[nodes[0] as usize] = true);
             let unit = edges.first().map_or(1.0, |edge| edge.2);
             let (extra, b) = (vec![0.0; n], vec![unit; n]);
             let solver = Solver { tolerance: 1e-11, ..EXACT };
-            let ground = Ground::Some { held: &held, extra: &extra };
+            let ground = Ground::Some { clamped: &clamped, extra: &extra };
             let (x, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &|| Ok(())).unwrap();
             assert!(info.residual <= 1e-11, "{info:?}");
             let scaled: Vec<f64> = b.iter().map(|b| b / unit).collect();
             let edges: Vec<_> = edges.iter().map(|&(i, j, _)| (i, j, 1.0)).collect();
-            assert!(error(&super::tests::graph(n, &edges), &held, &extra, &x, &scaled) < 1e-9);
+            assert!(error(&super::tests::graph(n, &edges), &clamped, &extra, &x, &scaled) < 1e-9);
         }
     }
 
-    /// Where the diagonal alone would take thousands of iterations.
+    /// A case in which the diagonal alone would take thousands of iterations.
     #[test]
     fn long_and_lopsided_graphs_take_few_iterations() {
         let n = 20_000u32;
@@ -230,10 +230,10 @@ mod tests {
         let star: Vec<_> = (1..n).map(|i| (0, i, 1.0)).collect();
         for (edges, most) in [(path, 120), (star, 10)] {
             let graph = graph(n as usize, &edges);
-            let mut held = vec![false; n as usize];
-            held[n as usize / 2] = true;
+            let mut clamped = vec![false; n as usize];
+            clamped[n as usize / 2] = true;
             let (extra, b) = (vec![0.0; n as usize], vec![1.0; n as usize]);
-            let ground = Ground::Some { held: &held, extra: &extra };
+            let ground = Ground::Some { clamped: &clamped, extra: &extra };
             let solver = Solver { tolerance: 1e-8, max_iterations: 10_000 };
             let (_, info) = solve(&Hierarchy::new(&graph), &ground, &b, 1, &solver, &|| Ok(())).unwrap();
             assert!(info.iterations < most, "{info:?}");

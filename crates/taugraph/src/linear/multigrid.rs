@@ -1,4 +1,4 @@
-//! The preconditioner: what each level cannot smooth out is corrected on the next.
+//! The preconditioner: the error that a level cannot smooth out is corrected on the next.
 
 use super::coarsest::Inverse;
 use super::conjugate::System;
@@ -7,14 +7,14 @@ use super::level::Level;
 
 /// The level of the graph itself.
 pub(crate) const FINEST: usize = 0;
-/// Corrections of a level below the first: two keep the number of iterations from growing with the levels (a W-cycle).
+/// Corrections per level below the first: two (a W-cycle) keep the iterations from growing with the number of levels.
 const ROUNDS: usize = 2;
 
 /// The levels of one system, finest first, and the inverse of the coarsest.
 pub(crate) struct Multigrid<'a> {
     levels: Vec<Level<'a>>,
     coarsest: Inverse,
-    held: Option<&'a [bool]>,
+    clamped: Option<&'a [bool]>,
 }
 
 /// Vectors of one level.
@@ -25,26 +25,26 @@ pub(crate) struct Workspace {
 }
 
 impl<'a> Multigrid<'a> {
-    /// `held` and `extra` are by node of the graph.
-    pub fn new(hierarchy: &'a Hierarchy, held: Option<&'a [bool]>, extra: Option<&[f64]>) -> Self {
+    /// `clamped` and `extra` are by node of the graph.
+    pub fn new(hierarchy: &'a Hierarchy, clamped: Option<&'a [bool]>, extra: Option<&[f64]>) -> Self {
         let order = hierarchy.order();
-        let is_held: Vec<bool> =
-            order.iter().map(|&node| held.is_some_and(|held| held[node as usize])).collect();
+        let is_clamped: Vec<bool> =
+            order.iter().map(|&node| clamped.is_some_and(|clamped| clamped[node as usize])).collect();
         let extra_at = |place: usize| extra.map_or(0.0, |extra| extra[order[place] as usize]);
-        let (finest, mut excess) = Level::finest(hierarchy, &is_held, extra_at);
+        let (finest, mut excess) = Level::finest(hierarchy, &is_clamped, extra_at);
         let mut levels = vec![finest];
         for (depth, pattern) in hierarchy.patterns().iter().enumerate().skip(1) {
             let fine = &levels[depth - 1];
             excess = fine.merged_excess(pattern, &excess);
-            let weights = fine.merged_weights(pattern, |place| depth == 1 && is_held[place]);
+            let weights = fine.merged_weights(pattern, |place| depth == 1 && is_clamped[place]);
             levels.push(Level::coarse(pattern, weights, &excess));
         }
         let coarsest = levels[levels.len() - 1].inverse(&excess);
-        Self { levels, coarsest, held }
+        Self { levels, coarsest, clamped }
     }
 
-    pub fn is_held(&self, node: usize) -> bool {
-        self.held.is_some_and(|held| held[node])
+    pub fn is_clamped(&self, node: usize) -> bool {
+        self.clamped.is_some_and(|clamped| clamped[node])
     }
 
     /// The diagonal of the system, in the order of the hierarchy.
@@ -52,18 +52,18 @@ impl<'a> Multigrid<'a> {
         &self.levels[0].diagonal
     }
 
-    /// How many levels there are.
+    /// Number of levels.
     pub fn depth(&self) -> usize {
         self.levels.len()
     }
 
-    /// The nodes of a level that each node of the next is made of; nodes behind them merge with nothing.
+    /// The nodes of a level that each node of the next consists of; the nodes after them merge with nothing.
     pub fn members(&self, depth: usize) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         let firsts = &self.levels[depth].pattern.firsts;
         firsts.windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
     }
 
-    /// For cycles that begin at a level.
+    /// Work space for cycles that begin at a level.
     pub fn level_workspace(&self, depth: usize, width: usize) -> Vec<Workspace> {
         let of_level = |level: &Level<'_>| {
             let zeros = || vec![0.0; level.pattern.len() * width];
@@ -72,12 +72,12 @@ impl<'a> Multigrid<'a> {
         self.levels[depth + 1..].iter().map(of_level).collect()
     }
 
-    /// out ← A·x, of a level.
+    /// out ← A·x on a level.
     pub fn apply_level(&self, depth: usize, x: &[f64], out: &mut [f64], width: usize) {
         self.levels[depth].apply(x, out, width);
     }
 
-    /// Takes out of x what oscillates from node to node: sweeps of the smoother towards A·x = 0, of a level.
+    /// Damps the oscillating part of x: sweeps of the smoother towards A·x = 0 on a level.
     pub fn smooth(&self, depth: usize, x: &mut Vec<f64>, sweeps: usize, width: usize) {
         let (zeros, mut other) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         for _ in 0..sweeps {
@@ -86,7 +86,7 @@ impl<'a> Multigrid<'a> {
         }
     }
 
-    /// x ← an approximate solution of A·x = r, of a level; `other` is work space.
+    /// x ← an approximate solution of A·x = r on a level; `other` is work space.
     pub fn cycle(
         &self,
         depth: usize,

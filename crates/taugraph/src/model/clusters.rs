@@ -1,4 +1,4 @@
-//! What the nodes have and new points get: an embedding, clusters, classes.
+//! Results of the nodes that extend to new points: an embedding, clusters, classes.
 
 use super::edges::NewEdge;
 use crate::cluster::{ClusterParams, Clustering};
@@ -8,8 +8,8 @@ use crate::graph::SparseGraph;
 use crate::propagate::{Propagation, best};
 use crate::spectral::{Embedding, LaplacianKind, RowNormalization, unit_row};
 
-/// Where a coordinate is extended, it is divided by no number nearer to 0 than this. Eigenvalues that near to the middle of the
-/// spectrum separate nothing, and what is divided by less is noise.
+/// Smallest divisor in the extension of a coordinate. Eigenvalues this close to the middle of the
+/// spectrum separate nothing, and dividing by less would amplify noise.
 const MIN_DIVISOR: f64 = 0.05;
 
 /// Clusters of the nodes.
@@ -17,11 +17,11 @@ const MIN_DIVISOR: f64 = 0.05;
 pub(super) struct Clusters {
     pub labels: Vec<u32>,
     pub n_clusters: usize,
-    /// `None` if chunks of the graph were clustered on their own.
+    /// `None` if the graph's components were clustered separately.
     pub spectral: Option<Spectral>,
 }
 
-/// The embedding of the nodes, and how it was made.
+/// The embedding of the nodes, and how it was computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Spectral {
     pub kind: LaplacianKind,
@@ -29,7 +29,7 @@ pub(super) struct Spectral {
     pub eigenvalues: Vec<f64>,
     /// Row by row, one row for each node.
     pub coordinates: Vec<f64>,
-    /// Length of each row before it was scaled to 1; empty if rows were not.
+    /// Length of each row before it was scaled to 1; empty if rows were not scaled.
     pub row_lengths: Vec<f64>,
     /// Degree of each node in the graph that was embedded.
     pub degrees: Vec<f64>,
@@ -73,7 +73,7 @@ impl Clusters {
         Self { labels, n_clusters, spectral }
     }
 
-    /// An embedding alone: everything is one cluster.
+    /// An embedding alone: all nodes form one cluster.
     pub(super) fn embedded(
         graph: &SparseGraph,
         embedding: &Embedding,
@@ -101,7 +101,7 @@ impl Clusters {
         };
         length("cluster labels", n, self.labels.len())?;
         let sensible = (1..=n).contains(&self.n_clusters);
-        require(sensible, "clusters", self.n_clusters, "must be at least 1 and at most the nodes")?;
+        require(sensible, "clusters", self.n_clusters, "must be at least 1 and at most the number of nodes")?;
         if let Some(row) = self.labels.iter().position(|&label| label as usize >= self.n_clusters) {
             return Err(Error::BadLabel { row, label: self.labels[row], n_classes: self.n_clusters });
         }
@@ -117,8 +117,8 @@ impl Clusters {
         require(negative.is_none(), "degree or length", negative.unwrap_or(&0.0), "must be at least 0")
     }
 
-    /// The cluster of a new point and how far it leads: the nearest center in the embedding, or where there is none the vote of its
-    /// neighbors. Its embedding comes along.
+    /// The cluster of a new point and its margin, by the nearest center in the embedding, or without an embedding by a vote of its
+    /// neighbors; and the point's embedding.
     pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> (u32, f64, Vec<f64>) {
         match &self.spectral {
             Some(spectral) => {
@@ -138,7 +138,7 @@ impl Clusters {
         }
     }
 
-    /// What a node has, in the same form.
+    /// The same for a node.
     pub(super) fn of_node(&self, node: usize) -> (u32, f64, Vec<f64>) {
         let cluster = self.labels[node];
         match &self.spectral {
@@ -150,7 +150,7 @@ impl Clusters {
         }
     }
 
-    /// 1 − (distance to the own center)/(distance to the nearest other): 1 at the center, 0 half way between two.
+    /// 1 − (distance to the own center)/(distance to the nearest other): 1 at the center, 0 halfway between two.
     fn margin(&self, cluster: u32, embedded: &[f64]) -> f64 {
         let Some(spectral) = self.spectral.as_ref().filter(|_| self.n_clusters > 1) else { return 1.0 };
         let d = embedded.len();
@@ -161,7 +161,7 @@ impl Clusters {
     }
 }
 
-/// The center nearest to a point, one of them possibly left out, and its squared distance; the lower of equal ones.
+/// The center nearest to a point, optionally excluding one, and its squared distance; ties go to the lower index.
 fn nearest(centers: &[f64], point: &[f64], without: Option<u32>) -> (u32, f64) {
     let distances = centers.chunks_exact(point.len()).map(|center| squared_euclidean(center, point));
     let all = distances.enumerate().map(|(center, squared)| (center as u32, squared));
@@ -189,13 +189,13 @@ impl Spectral {
         &self.coordinates[node * d..(node + 1) * d]
     }
 
-    /// The eigenvectors at a new point x, by the equation that they solve at the nodes (Bengio et al. 2004): with w(x, j) its
+    /// The eigenvectors at a new point x, by the equation that they satisfy at the nodes (Bengio et al. 2004): with w(x, j) its
     /// weights, d(x) their sum and d(j) the degrees,
     /// - symmetric: u(x) = Σ w(x, j)/√(d(x)·d(j))·u(j) / (1 − λ),
     /// - random walk: u(x) = Σ w(x, j)/d(x)·u(j) / (1 − λ),
     /// - unnormalized: u(x) = Σ w(x, j)·u(j) / (d(x) − λ).
     ///
-    /// Coordinates that were multiplied by a number are extended by the same equation. Rows are scaled to length 1 if those of the
+    /// Scaled coordinates are extended by the same equation. Rows are scaled to length 1 if those of the
     /// nodes were.
     fn extend(&self, edges: &[NewEdge], weights: &[f64]) -> Vec<f64> {
         let total: f64 = weights.iter().sum();
@@ -203,7 +203,7 @@ impl Spectral {
         for (edge, weight) in edges.iter().zip(weights) {
             let node = edge.node as usize;
             let share = match self.kind {
-                // A node without edges has no say in what others are.
+                // An isolated node does not influence others.
                 LaplacianKind::Symmetric if self.degrees[node] <= 0.0 => 0.0,
                 LaplacianKind::Symmetric => weight / (total.sqrt() * self.degrees[node].sqrt()),
                 LaplacianKind::RandomWalk | LaplacianKind::Unnormalized => weight / total,
@@ -256,7 +256,7 @@ impl Classes {
         &self.probabilities[node * self.n_classes..(node + 1) * self.n_classes]
     }
 
-    /// The weighted mean over the neighbors that a label reaches; all 0 if it reaches none of them.
+    /// The weighted mean over the neighbors that a label reaches; all 0 if there are none.
     pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> Vec<f64> {
         let mut mean = vec![0.0; self.n_classes];
         for (edge, vote) in edges.iter().zip(votes) {
@@ -304,13 +304,13 @@ mod tests {
         graph.row(node).map(|(j, weight)| (edge(j), weight)).unzip()
     }
 
-    /// At a node the extension is the eigenvalue equation itself, whatever the kind and the treatment of the rows.
+    /// At a node the extension is the eigenvalue equation itself, for every kind and row normalization.
     #[test]
     fn a_node_with_its_own_weights_gets_its_own_coordinates() {
         let graph = graph(30);
         for kind in [LaplacianKind::Symmetric, LaplacianKind::RandomWalk, LaplacianKind::Unnormalized] {
             for rows in [RowNormalization::UnitLength, RowNormalization::Diffusion, RowNormalization::Plain] {
-                // The first eigenvalues only: those of a dense graph are all near 1 but the first.
+                // Only the first eigenvalues: all others of a dense graph are near 1.
                 let all = spectral(&graph, kind, rows, 30);
                 let unit = if kind == LaplacianKind::Unnormalized { graph.degrees()[0] } else { 1.0 };
                 let sure = |value: &f64| (1.0 - value / unit).abs() > 2.0 * MIN_DIVISOR;

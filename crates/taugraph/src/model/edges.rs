@@ -1,4 +1,4 @@
-//! How surely a new point hangs on each of its neighbors.
+//! The edges of a new point: persistence, probability and weight.
 
 use super::Model;
 use crate::edges::Symmetrize;
@@ -11,10 +11,10 @@ use crate::stochastic::{RobustScale, StochasticGraph};
 /// How the edges of a new point get their persistence.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PersistenceRule {
-    /// By the pool of its ends, as those of the nodes; with the number of edges present at each τ, which the paper's probability
-    /// asks for.
+    /// By the pool of their ends, as for the nodes; with the number of edges present at each τ, which the paper's probability
+    /// needs.
     Pooled(Neighborhood, Vec<usize>),
-    /// An estimator that knows its own edges only: as the edges of the known end do in the mean.
+    /// For estimators that cannot be evaluated on new edges: the mean over the edges of the known end.
     LikeKnownEnd {
         /// Mean persistence of the edges of each node.
         persistence: Vec<f64>,
@@ -85,7 +85,7 @@ pub(super) struct NewEdge {
     pub probability: f64,
     /// Its final weight.
     pub weight: f64,
-    /// ln of its locally scaled affinity, which is a number also where the affinity is too small to be one.
+    /// ln of its locally scaled affinity, which is finite even if the affinity underflows.
     pub log_affinity: f64,
 }
 
@@ -97,8 +97,8 @@ pub(super) struct Hung {
 }
 
 impl Hung {
-    /// What each edge counts when neighbors are averaged: its weight, or, where all weights are 0 because the point is too far from
-    /// everything or nothing persists, its affinity relative to the largest.
+    /// The weight of each edge when neighbors are averaged: its final weight or, if all of these are 0 because the point is too far
+    /// from everything or nothing persists, its affinity relative to the largest.
     pub(super) fn votes(&self) -> Vec<f64> {
         let weights: Vec<f64> = self.edges.iter().map(|edge| edge.weight).collect();
         if weights.iter().sum::<f64>() > 0.0 {
@@ -121,7 +121,7 @@ impl Model {
         let edges: Vec<(u32, f64, f64, f64)> = self.candidates(new).into_iter().map(of_edge).collect();
         let scale = match self.params.robust_scale {
             RobustScale::First => self.shrunk_scale(first_scale),
-            // What the draws of the nodes' scales estimate; a new point has no draws of its own.
+            // The expectation that the draws of the nodes' scales estimate; a new point has no draws of its own.
             RobustScale::Expectation | RobustScale::MedianOfRealizations { .. } => {
                 let weight: f64 = edges.iter().map(|edge| edge.3).sum();
                 let sum: f64 = edges.iter().map(|edge| edge.3 * edge.1).sum();
@@ -144,8 +144,8 @@ impl Model {
         self.params.scale_shrinkage.apply(scale, self.scales.median())
     }
 
-    /// The nodes that may get an edge: those nearest to the point. Where both ends have to choose each other, those that would
-    /// choose it; at least the nearest one.
+    /// The nodes that may get an edge: those nearest to the point. If both ends must choose each other, only those that would
+    /// choose it, but at least the nearest.
     fn candidates(&self, new: &NewPoint<'_>) -> Vec<(u32, f64)> {
         let near = new.ids.iter().copied().zip(new.distances.iter().copied());
         match self.params.candidates {
@@ -162,7 +162,7 @@ impl Model {
         }
     }
 
-    /// By the rule of the nodes; where their scales were given, that of the nearest node.
+    /// The first scale by the same rule as for the nodes; if their scales were given, that of the nearest node.
     fn first_scale(&self, new: &NewPoint<'_>) -> f64 {
         match self.params.first_scale {
             FirstScale::KthNeighbor { k } => new.distances[k - 1].max(self.first_scales.least()),
@@ -194,7 +194,7 @@ impl Model {
         }
     }
 
-    /// −ln of the similarities of the node to the point and the nodes like it, and of the point to the node and the nodes like that.
+    /// −ln of the similarities of the node to the point and nodes like the point, and of the point to the node and nodes like the node.
     fn fill_pool(&self, new: &NewPoint<'_>, first_scale: f64, node: u32, size: usize, pool: &mut Vec<f64>) {
         let rows = self.known.points();
         let inverse = |node: u32| 1.0 / self.first_scales.get(node as usize);

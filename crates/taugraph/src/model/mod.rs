@@ -1,8 +1,8 @@
-//! Stage 13, model: all that it takes to place new points into a graph that is there, its clusters and its labels.
+//! Stage 13, model: everything needed to place new points into an existing graph, its clusters and its labels.
 //!
-//! A new point gets its neighbors among the nodes, its local scales, the probabilities and weights of its edges by the rules
-//! by which the nodes got theirs; [`Model::place`] says where a rule cannot be followed to the letter. From the weights follow
-//! its embedding, its cluster and its label. Nothing that is known changes: points are placed one by one, and a thousand
+//! A new point gets its neighbors among the nodes, its local scales, and the probabilities and weights of its edges by the same
+//! rules as the nodes; [`Model::place`] documents the exceptions. Its embedding, cluster and label follow from the
+//! weights. The known points do not change: new points are placed one by one, and a thousand
 //! new points do not form a new cluster.
 
 mod clusters;
@@ -32,8 +32,7 @@ use crate::spectral::{Embedding, LaplacianKind, RowNormalization};
 /// A graph, with its clusters and labels if it has any, that new points can be placed into.
 ///
 /// Built from results: [`Model::new`] and then [`Model::with_preparation`], [`Model::with_clusters`] and
-/// [`Model::with_classes`] as there is something to add. [`Model::save`] writes it and [`Model::load`] reads it again, whatever
-/// front end it comes from.
+/// [`Model::with_classes`] as needed. [`Model::save`] writes it and [`Model::load`] reads it, in every front end.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// The distinct points.
@@ -50,12 +49,12 @@ pub struct Model {
     clusters: Option<Clusters>,
     classes: Option<Classes>,
     names: Names,
-    /// The largest distance from a node to its nearest one, in that one's first scales.
+    /// The largest distance from a node to its nearest node, in units of that node's first scale.
     max_novelty: f64,
 }
 
 impl Model {
-    /// The model of a robust graph. `space` are the points it was made from, `params` how.
+    /// The model of a robust graph, which was built from the points `space` with the parameters `params`.
     pub fn new(space: &Space, robust: &NodeGraph, params: &CheckedGraphParams) -> Result<Self> {
         let Space::Points(points) = space else {
             return Err(Error::NeedsPoints { stage: "placing new points" });
@@ -65,7 +64,7 @@ impl Model {
             let received = duplicates.n_rows();
             return Err(Error::Length { what: "rows of the graph", expected: n_rows, received });
         }
-        // Points that somebody else keeps need not be copied.
+        // Points that somebody else owns need not be copied.
         let distinct = match duplicates.n_copies() {
             0 => points.points().clone(),
             _ => points.points().select(duplicates.row_of_node()),
@@ -88,7 +87,7 @@ impl Model {
         .checked()
     }
 
-    /// Adds how raw points become those of the graph.
+    /// Adds how raw points were prepared.
     pub fn with_preparation(self, preparation: &Preparation) -> Result<Self> {
         self.with_rule(preparation.rule())
     }
@@ -98,10 +97,10 @@ impl Model {
         Self { preparation: Some(rule), ..self }.checked()
     }
 
-    /// Adds clusters of the graph, and the embedding they were found in. `params` are those of the clustering.
+    /// Adds clusters of the graph and the embedding in which they were found. `params` are those of the clustering.
     ///
     /// # Panics
-    /// If graph and clustering differ in their nodes.
+    /// If the graph and the clustering have different numbers of nodes.
     pub fn with_clusters(
         self,
         robust: &NodeGraph,
@@ -112,10 +111,10 @@ impl Model {
         Self { clusters: Some(clusters), ..self }.checked()
     }
 
-    /// Adds an embedding of the graph, as [`crate::spectral::embed`] made it, instead of clusters: new points get coordinates.
+    /// Adds an embedding of the graph from [`crate::spectral::embed`] instead of clusters: new points get coordinates.
     ///
     /// # Panics
-    /// If graph and embedding differ in their nodes.
+    /// If the graph and the embedding have different numbers of nodes.
     pub fn with_embedding(
         self,
         robust: &NodeGraph,
@@ -133,7 +132,7 @@ impl Model {
         Self { classes: Some(classes), ..self }.checked()
     }
 
-    /// Everything that placing relies on, whether it was computed or read.
+    /// Checks everything that placing relies on, whether computed or read.
     fn checked(mut self) -> Result<Self> {
         let n = self.known.points().len();
         let lengths = [
@@ -176,17 +175,17 @@ impl Model {
         Ok(self)
     }
 
-    /// A distance to the nearest node, in that node's first scales.
+    /// A distance to the nearest node, in units of that node's first scale.
     fn novelty(&self, nearest: u32, distance: f64) -> f64 {
         distance / self.first_scales.get(nearest as usize)
     }
 
-    /// Distinct points.
+    /// Number of distinct points.
     pub fn n_nodes(&self) -> usize {
         self.known.points().len()
     }
 
-    /// Rows that the model was made from, copies included.
+    /// Number of rows that the model was built from, copies included.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -201,7 +200,7 @@ impl Model {
         self.known.points().n_columns()
     }
 
-    /// Columns of the raw points: those of the prepared ones if nothing is prepared.
+    /// Columns of the raw points; the same as those of the prepared ones without a preparation.
     pub fn n_raw_columns(&self) -> usize {
         self.preparation.as_ref().map_or(self.n_columns(), PreparationRule::n_columns)
     }
@@ -211,12 +210,12 @@ impl Model {
         self.known.metric()
     }
 
-    /// How the graph was made. Scales that were given by row are not repeated here.
+    /// How the graph was built. Scales that were given by row are not repeated here.
     pub fn params(&self) -> &GraphParams {
         &self.params
     }
 
-    /// How raw points are prepared; `None` if they come prepared.
+    /// How raw points are prepared; `None` if points must come prepared.
     pub fn preparation(&self) -> Option<&PreparationRule> {
         self.preparation.as_ref()
     }
@@ -236,14 +235,14 @@ impl Model {
         self.classes.as_ref().map(Classes::len)
     }
 
-    /// The largest novelty of a node; what is beyond is an `outlier`. See [`Placement::novelty`].
+    /// The largest novelty score of a node; a point above it is an `outlier`. See [`Placement::novelty`].
     pub fn max_novelty(&self) -> f64 {
         self.max_novelty
     }
 
-    /// Prepares raw points as those of the model were; gives the number of missing cells that were filled, too.
+    /// Prepares raw points as those of the model were; also returns the number of missing cells that were filled.
     ///
-    /// Without a preparation they are taken as they are.
+    /// Without a preparation they are used as they are.
     pub fn prepare(&self, values: &[f64], n_columns: usize) -> Result<(Points, usize)> {
         match &self.preparation {
             Some(rule) => rule.apply(values, n_columns),
@@ -251,7 +250,7 @@ impl Model {
         }
     }
 
-    /// Neighbors that a new point needs: all nodes where all pairs are candidates.
+    /// Neighbors that a new point needs: all nodes if all pairs are candidates.
     fn n_candidates(&self) -> usize {
         match self.params.candidates {
             CandidatePairs::All => self.n_nodes(),
@@ -260,7 +259,7 @@ impl Model {
     }
 }
 
-/// Scales given row by row are those of the nodes now; the parameters need not hold them again.
+/// Scales given by row are now stored with the nodes; the parameters need not repeat them.
 fn without_given_scales(params: &CheckedGraphParams) -> Result<CheckedGraphParams> {
     let params = GraphParams::clone(params);
     match params.first_scale {

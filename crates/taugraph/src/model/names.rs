@@ -1,4 +1,4 @@
-//! What people call the columns and classes of a model, and where it comes from. Placing needs none of it.
+//! Names of a model's columns and classes, and its origin. Placing needs none of them.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// As many as there are columns and classes, and all different.
+    /// Checks that there are as many as columns and classes, and that all are different.
     pub(super) fn check(&self, n_columns: usize, n_classes: usize) -> Result<()> {
         check("names of columns", &self.columns, n_columns)?;
         check("names of classes", &self.classes, n_classes)
@@ -34,7 +34,7 @@ fn check(what: &'static str, names: &Option<Vec<String>>, expected: usize) -> Re
         Some(name) => Err(Error::Parameter {
             name: what.into(),
             value: name.clone(),
-            rule: "no name may be there twice".into(),
+            rule: "no name may occur twice".into(),
         }),
     }
 }
@@ -46,13 +46,13 @@ impl Model {
         self.checked()
     }
 
-    /// Adds the names of the classes. Labels have to be there already, see [`Model::with_classes`].
+    /// Adds the names of the classes. Labels must have been added already, see [`Model::with_classes`].
     pub fn with_class_names(mut self, names: Vec<String>) -> Result<Self> {
         self.names.classes = Some(names);
         self.checked()
     }
 
-    /// Adds where the model comes from: any JSON that a front end wants to keep with it.
+    /// Adds the origin of the model: any JSON that a front end wants to store with it.
     pub fn with_origin(mut self, origin: Value) -> Self {
         self.names.origin = Some(origin);
         self
@@ -68,7 +68,7 @@ impl Model {
         self.names.classes.as_deref()
     }
 
-    /// Where the model comes from, in the words of the front end that made it.
+    /// The origin of the model, as recorded by the front end that created it.
     pub fn origin(&self) -> Option<&Value> {
         self.names.origin.as_ref()
     }

@@ -11,15 +11,15 @@ use crate::points::Points;
 use crate::progress::Run;
 use crate::propagate::best;
 
-/// Coordinates that differ by less than this share of the largest one are equal: preparing a point twice may round differently.
+/// Coordinates that differ by less than this fraction of the largest count as equal: preparing a point twice may round differently.
 const SAME: f64 = 1e-12;
 
-/// Where new points belong; everything in their order.
+/// Results for new points, in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
-    /// Where the edges of each new point begin, the end included.
+    /// Where the edges of each new point begin, followed by the end of the last.
     pub offsets: Vec<u64>,
-    /// The node of each edge, the nearest of a point first.
+    /// The node of each edge; the nearest node of a point comes first.
     pub nodes: Vec<u32>,
     /// Its distance.
     pub distances: Vec<f64>,
@@ -27,15 +27,16 @@ pub struct Placement {
     pub probabilities: Vec<f64>,
     /// Its weight.
     pub affinities: Vec<f64>,
-    /// The node that a new point equals.
+    /// The node that each new point equals, if any.
     pub same_as: Vec<Option<u32>>,
     /// First local scale of each point.
     pub first_scales: Vec<f64>,
     /// Robust local scale of each point.
     pub scales: Vec<f64>,
-    /// Distance of each point to its nearest node, in that node's first scales.
+    /// Novelty score of each point: the distance to its nearest node, in units of that node's first scale.
     pub novelty: Vec<f64>,
-    /// Whether a point is more remote than every node of the model: it is placed as the others are, but nothing like it was seen.
+    /// Whether a point's novelty score exceeds that of every node of the model: it is placed like the others, but nothing like it was
+    /// seen before.
     pub outlier: Vec<bool>,
     /// Clusters, if the model has any.
     pub clusters: Option<PlacedClusters>,
@@ -48,9 +49,9 @@ pub struct Placement {
 pub struct PlacedClusters {
     /// The cluster of each point.
     pub labels: Vec<u32>,
-    /// How much nearer its center is than the next: 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbors' votes.
+    /// Margin: how much nearer its center is than the next, 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbors' votes.
     pub margins: Vec<f64>,
-    /// The embedding, row by row; `None` if chunks of the graph were clustered on their own.
+    /// The embedding, row by row; `None` if the graph's components were clustered separately.
     pub embedding: Option<Vec<f64>>,
 }
 
@@ -65,7 +66,7 @@ pub struct PlacedClasses {
     pub margins: Vec<f64>,
 }
 
-/// Where one point belongs.
+/// The result for one point.
 struct Placed {
     hung: Hung,
     same_as: Option<u32>,
@@ -79,13 +80,13 @@ impl Model {
     ///
     /// Each is treated as if it were one more node, with these differences:
     /// - its candidate edges are those to its own nearest nodes; no node gets a new neighbor;
-    /// - an edge's persistence is that of the pool for the `Neighborhood` estimator, with neighbors among the nodes only; other
-    ///   estimators know their own edges only, so that an edge gets the mean persistence and probability of the edges of its node;
-    /// - where the nodes' scales are medians over draws, its scale is the expectation that they estimate; where they were given,
+    /// - for the `Neighborhood` estimator, an edge's persistence is that of its pool, with neighbors among the nodes only; other
+    ///   estimators cannot be evaluated on new edges, so an edge gets the mean persistence and probability of the edges of its node;
+    /// - if the nodes' scales are medians over draws, its scale is the expectation that they estimate; if they were given,
     ///   its first scale is that of the nearest node.
     ///
-    /// Its embedding is the Nyström extension of the eigenvectors, its cluster the nearest center there, its label the weighted mean
-    /// of its neighbors'. A point equal to a node gets what that node has, and an edge of weight 1 to it.
+    /// Its embedding is the Nyström extension of the eigenvectors, its cluster the nearest center there, its class probabilities the
+    /// weighted mean of its neighbors'. A point equal to a node gets that node's results, and an edge of weight 1 to it.
     pub fn place(&self, new: &Points, run: &Run<'_>) -> Result<Placement> {
         let k = self.n_candidates();
         let estimate = |n: usize| MemoryEstimate::of(vec![("place", self.bytes(n, k))]);
@@ -112,7 +113,7 @@ impl Model {
         Ok(self.collected(placed))
     }
 
-    /// Neighbors, edges twice while they are collected, and what follows from them.
+    /// Counts neighbors, edges (twice while they are collected), and the results.
     fn bytes(&self, n: usize, k: usize) -> u64 {
         let (n, k) = (n as u64, k as u64);
         let results = self.n_embedded().unwrap_or(0) + self.n_classes().unwrap_or(0) + 16;

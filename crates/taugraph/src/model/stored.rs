@@ -1,4 +1,4 @@
-//! A model as one file: named arrays and a header, and back. What comes back is untrusted.
+//! A model as one file: named arrays and a header. Files are untrusted input.
 
 use std::io::{Read, Write};
 
@@ -19,14 +19,14 @@ use crate::quantile::Estimator;
 use crate::scale::LocalScales;
 use crate::spectral::{LaplacianKind, RowNormalization};
 
-/// Version of what is kept of a model. It rises with every change, also if only something is added: headers and arrays
-/// with anything unknown are refused, because what is not known might matter.
+/// Version of the file format. It rises with every change, even an addition: unknown headers and arrays
+/// are refused, because they might matter.
 pub const VERSION: u32 = 2;
 
-/// What the header of every model says first.
+/// What the header of every model begins with.
 const KIND: &str = "taugraph model";
 
-/// All of a model but its arrays.
+/// Everything in a model but its arrays.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -36,7 +36,7 @@ struct Header {
     version: u32,
     metric: Metric,
     graph: GraphParams,
-    /// Rows that it was made from.
+    /// Number of rows that it was built from.
     n_rows: u64,
     /// Columns of the raw table, if points are prepared.
     n_raw_columns: Option<u64>,
@@ -50,7 +50,7 @@ struct Header {
     /// Names of the classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     classes: Option<Vec<String>>,
-    /// Whatever the front end wants to keep.
+    /// Whatever the front end wants to store.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<Value>,
 }
@@ -65,7 +65,7 @@ struct SpectralHeader {
 
 impl Header {
     fn parse(text: &str) -> Result<Self> {
-        /// As much as tells whether the rest can be understood. Version 1 was written elsewhere.
+        /// Enough to tell whether the rest can be parsed. Version 1 did not record its version here.
         #[derive(Deserialize)]
         struct Beginning {
             kind: String,
@@ -75,7 +75,7 @@ impl Header {
         let bad_header = |problem: String| Error::BadHeader { problem: shortened(&problem) };
         let found = serde_json::from_str(text).ok().filter(|found: &Beginning| found.kind == KIND);
         let Some(Beginning { version, .. }) = found else {
-            return Err(bad_header("it is not one of a model".into()));
+            return Err(bad_header("this is not a model".into()));
         };
         match version.unwrap_or(1) {
             VERSION => serde_json::from_str(text).map_err(|error| bad_header(error.to_string())),
@@ -85,7 +85,7 @@ impl Header {
 }
 
 impl Model {
-    /// Writes the model, as safetensors with all that is known of it. The same model gives the same bytes.
+    /// Writes the model as safetensors, including names and origin. The same model gives the same bytes.
     pub fn save(&self, out: &mut dyn Write) -> Result<()> {
         let (header, arrays) = self.to_arrays();
         arrays.write(&header, out)
@@ -97,8 +97,8 @@ impl Model {
         arrays.to_bytes(&header)
     }
 
-    /// Reads a model that may come from anywhere: whatever does not fit together, is not finite or names what does not exist is
-    /// an error. `size` is the number of bytes to come, if that is known; see [`Arrays::read`].
+    /// Reads a model from an untrusted source: anything inconsistent, not finite or referring to what does not exist is
+    /// an error. `size` is the number of bytes to read, if known; see [`Arrays::read`].
     pub fn load(input: &mut dyn Read, size: Option<u64>) -> Result<Self> {
         let (text, arrays) = Arrays::read(input, size)?;
         Self::from_arrays(Header::parse(&text)?, arrays)
@@ -110,7 +110,7 @@ impl Model {
         Self::load(&mut bytes, Some(size))
     }
 
-    /// Header and arrays, which are borrowed where they can be.
+    /// Header and arrays, which are borrowed where possible.
     fn to_arrays(&self) -> (String, Arrays<'_>) {
         let mut arrays = Arrays::new();
         let points = self.known.points();
@@ -166,7 +166,7 @@ impl Model {
         (serde_json::to_string(&header).expect("names and numbers are JSON"), arrays)
     }
 
-    /// Nothing is allocated that the arrays do not fill.
+    /// Never allocates more than the arrays fill.
     fn from_arrays(header: Header, mut arrays: Arrays<'_>) -> Result<Self> {
         let params = header.graph.check()?;
         let [n, d] = *arrays.shape("points")? else { return Err(bad("points", "a table is needed".into())) };
@@ -232,12 +232,12 @@ impl Model {
     }
 }
 
-/// A number of things that there can be.
+/// Checks a count from the header.
 fn whole(name: &'static str, number: u64) -> Result<usize> {
     usize::try_from(number).map_err(|_| Error::Parameter {
         name: name.into(),
         value: number.to_string(),
-        rule: "must be a number of things that fit into memory".into(),
+        rule: "must be a count that fits into memory".into(),
     })
 }
 

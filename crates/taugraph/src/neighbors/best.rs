@@ -10,18 +10,18 @@ pub(super) struct Best<V> {
 }
 
 impl<V: PartialOrd + Copy> Best<V> {
-    /// Room for `capacity` pairs.
+    /// An empty list with room for `capacity` pairs.
     pub fn new(capacity: usize) -> Self {
         Self { pairs: Vec::with_capacity(capacity + 1), capacity }
     }
 
-    /// The largest kept value once full: what is above it cannot enter.
+    /// The largest value in the list once full: anything above it cannot enter.
     #[inline]
     pub fn bound(&self) -> Option<V> {
         (self.pairs.len() == self.capacity).then(|| self.pairs[self.capacity - 1].0)
     }
 
-    /// The last pair once full: only what comes before it enters.
+    /// The last pair once full: only pairs before it can enter.
     pub fn worst(&self) -> Option<(V, u32)> {
         (self.pairs.len() == self.capacity).then(|| self.pairs[self.capacity - 1])
     }
@@ -46,17 +46,17 @@ impl<V: PartialOrd + Copy> Best<V> {
         &self.pairs
     }
 
-    /// Forgets all pairs.
+    /// Removes all pairs.
     pub fn clear(&mut self) {
         self.pairs.clear();
     }
 }
 
-/// A short list of the candidates with the smallest scores: cheap to offer to, in no order, ties at the end of the
-/// list cut anywhere. For filters that are checked afterwards.
+/// A short list of the candidates with the smallest scores: cheap to fill, unordered, ties at the cutoff broken
+/// arbitrarily. For filters whose results are checked afterwards.
 #[derive(Debug)]
 pub(super) struct ShortList {
-    /// The first `listed` count.
+    /// Only the first `listed` are valid.
     pairs: Vec<(f32, u32)>,
     listed: usize,
     kept: usize,
@@ -69,24 +69,24 @@ impl ShortList {
         Self { pairs: vec![(0.0, 0); 2 * kept + LANES], listed: 0, kept, bound: f32::MAX }
     }
 
-    /// Scores above this are not among the smallest: every candidate that is not listed has at least this score.
+    /// Scores above this are not among the smallest: every candidate not in the list has at least this score.
     #[inline(always)]
     pub fn bound(&self) -> f32 {
         self.bound
     }
 
-    /// Lowers the bound to a score that more than enough candidates do not exceed, before they are offered.
+    /// Lowers the bound to a score that enough candidates are known not to exceed, before they are offered.
     pub fn narrow(&mut self, bound: f32) {
         self.bound = self.bound.min(bound);
     }
 
-    /// How many are kept.
+    /// How many are retained.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Adds those of at most [`LANES`] candidates whose scores are not above the bound. Every one is written and only some are
-    /// counted: which ones cannot be foreseen, and a branch for each would cost more.
+    /// Adds those of at most [`LANES`] candidates whose scores are not above the bound. All are written and only some are
+    /// counted: which ones is unpredictable, and a branch for each would cost more.
     #[inline(always)]
     pub fn push(&mut self, scores: &[f32], ids: &[u32], excluded: u32) {
         for (&score, &id) in scores.iter().zip(ids) {

@@ -18,7 +18,7 @@ impl Checkpoint for (NeighborGraph, SearchInfo) {
 
     fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
         let shape = arrays.shape("ids")?.to_vec();
-        let &[n, k] = &shape[..] else { return Err(bad("ids", "it is no table".into())) };
+        let &[n, k] = &shape[..] else { return Err(bad("ids", "it is not a table".into())) };
         let graph = NeighborGraph::new(n, k, arrays.take("ids", &shape)?, arrays.take("distances", &shape)?)?;
         let recall = arrays.take_finite("recall", &[1])?[0];
         let info = SearchInfo::from_numbers(&arrays.take::<u64>("search", &[4])?, recall)

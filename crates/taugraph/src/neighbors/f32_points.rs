@@ -8,7 +8,7 @@ use crate::points::Points;
 use crate::progress::Run;
 
 /// Points that are read in single precision, centered and scaled to norms of at most 1. They are converted whenever they are
-/// needed, which costs little beside what is done with them; only the norms are kept.
+/// needed, which costs little compared with their use; only the norms are stored.
 pub(super) struct F32Points<'a> {
     points: &'a Points,
     /// For out-of-core points: a copy in the order in which they are read.
@@ -32,8 +32,8 @@ impl Frame {
 }
 
 impl<'a> F32Points<'a> {
-    /// Centering makes the norms small, and with them the rounding; scaling keeps the squares inside the range of single
-    /// precision.
+    /// Centering makes the norms, and with them the rounding errors, small; scaling keeps the squares within the range of
+    /// single precision.
     pub fn new(points: &'a Points) -> Self {
         let (n, d) = (points.len(), points.n_columns());
         let share = 1.0 / n as f64;
@@ -50,7 +50,7 @@ impl<'a> F32Points<'a> {
         Self::in_frame(points, Frame { mean, scale })
     }
 
-    /// Other points in the same frame. Those that are too far away for single precision get scores that prove nothing.
+    /// Other points in the same frame. Points too far away for single precision get scores that prove nothing.
     pub fn of_new<'b>(&self, new: &'b Points) -> F32Points<'b> {
         F32Points::in_frame(new, self.frame.clone())
     }
@@ -61,7 +61,7 @@ impl<'a> F32Points<'a> {
         Self { points, reordered: None, norms, frame }
     }
 
-    /// Copies out-of-core points in this order, and reads them from the copy from now on.
+    /// Copies out-of-core points in this order, and from then on reads them from the copy.
     pub fn reorder(&mut self, order: &[u32], run: &Run<'_>) -> Result<()> {
         self.reordered = Reordered::new(self.points, || order.to_vec(), run)?;
         Ok(())
@@ -83,7 +83,7 @@ impl<'a> F32Points<'a> {
         self.frame.convert(self.exact_row(i))
     }
 
-    /// The same in double precision, as it was given.
+    /// The same in double precision, unscaled.
     #[inline]
     pub fn exact_row(&self, i: usize) -> &[f64] {
         match &self.reordered {
@@ -103,7 +103,7 @@ impl<'a> F32Points<'a> {
     ///
     /// Score + |x|² is the squared distance but for rounding. Conversion, d products and sums, norm and final sum are
     /// at most d + 8 roundings of 2⁻²⁴ of (|x| + |y|)², doubled for safety, and |y| ≤ |x| + distance for every pair that
-    /// close. What underflows adds at most the smallest normal number for each of them.
+    /// close. Each underflow adds at most the smallest normal number.
     pub fn limit(&self, query: usize, squared: f64) -> f64 {
         let squared = squared * self.frame.scale * self.frame.scale;
         let roundings = (self.n_columns() + 8) as f64;

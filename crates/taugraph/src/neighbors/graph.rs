@@ -13,7 +13,7 @@ pub struct NeighborGraph {
 }
 
 impl NeighborGraph {
-    /// Checks neighbors that the user brings: `k` for each point, row by row, nearest first.
+    /// Checks the user's own neighbors: `k` for each point, row by row, nearest first.
     pub fn new(n: usize, k: usize, ids: Vec<u32>, distances: Vec<f64>) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { what: "rows" });
@@ -37,7 +37,7 @@ impl NeighborGraph {
             let mut sorted = ids.to_vec();
             sorted.sort_unstable();
             if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                return bad("a neighbor is named twice");
+                return bad("a neighbor is listed twice");
             }
             if sorted.last().is_some_and(|&id| id as usize >= n) {
                 return bad("a neighbor's id is not below the number of points");

@@ -1,7 +1,7 @@
-//! Neighbors of very many points by an inverted file (IVF): each query probes only the lists whose centroids are nearest to it.
+//! Neighbors of very many points by inverted lists (IVF): each query probes only the lists whose centroids are nearest to it.
 //!
-//! How many lists that must be is not guessed. A sample of queries is searched exactly; the smallest number of lists
-//! that holds the wanted share of their neighbors is tried on a second sample, and raised until that finds its share, too.
+//! The number of lists to probe is not guessed. A sample of queries is searched exactly; the smallest number of lists
+//! that contains the target share of their neighbors is tried on a second sample, and raised until that reaches the target, too.
 
 use std::ops::Range;
 
@@ -21,16 +21,16 @@ use crate::points::Points;
 use crate::progress::{Progress, Run};
 use crate::random::{Stage, Stream};
 
-/// Points of a list, up to and above [`MANY`] points.
+/// Points per list, for up to and for more than [`MANY`] points.
 const LIST: usize = 250;
 const LARGER_LIST: usize = 500;
 const MANY: usize = 100_000;
-/// Queries of a sample.
+/// Queries per sample.
 const SAMPLE: usize = 512;
-/// Queries of one list choose the lists that they probe among this many times as many: those nearest to the centroid of their own
-/// list. What this loses is part of the measured recall.
+/// The queries of one list choose the lists to probe from this many times as many, namely those nearest to the centroid of their
+/// own list. What this loses is part of the measured recall.
 const WIDER: usize = 6;
-/// Queries whose results wait in memory for their place.
+/// Queries whose results are buffered before they are written in place.
 const WAITING: usize = 1 << 15;
 
 /// Known points in inverted lists.
@@ -44,11 +44,11 @@ pub(super) struct Ivf<'a> {
 }
 
 impl<'a> Ivf<'a> {
-    /// Divides the known points; `k` neighbors will be asked for.
+    /// Divides the known points into lists, for searches of `k` neighbors.
     pub fn new(known: &'a Points, transform: SquareTransform, k: usize, run: &Run<'_>) -> Result<Self> {
         let size = if known.len() > MANY { LARGER_LIST } else { LIST };
         let mut f32_points = F32Points::new(known);
-        // Lists of no more points than neighbors would all have to be probed.
+        // If lists had no more points than the number of neighbors, all would have to be probed.
         let partition = Partition::new(&mut f32_points, size.max(8 * k), run)?;
         let (panels, bounds) = Panels::new(&f32_points, partition.lists(), run)?;
         Ok(Self { transform, f32_points, partition, panels, bounds })
@@ -59,7 +59,7 @@ impl<'a> Ivf<'a> {
         self.partition.centroids.len()
     }
 
-    /// The neighbors of every known point, and how they were found; `None` where so many lists must be probed that looking at
+    /// The neighbors of every known point, and how they were found; `None` if so many lists must be probed that scanning
     /// all points is as fast.
     pub fn nearest_of_known(
         &self,
@@ -110,7 +110,7 @@ impl<'a> Ivf<'a> {
         best.pairs().first().copied()
     }
 
-    /// The distance of a point to a known one.
+    /// The distance from a point to a known one.
     fn distance(&self, row: &[f64], id: u32) -> f64 {
         self.transform.distance(row, self.f32_points.exact_row(id as usize))
     }
@@ -154,12 +154,12 @@ impl<'a> Ivf<'a> {
                 let used = UsedSearch::Ivf { n_lists: self.len(), n_probe };
                 return Ok(Some((found, SearchInfo { used, recall: reached, sample: second.len() })));
             }
-            // The second sample was harder than the first.
+            // The second sample turned out harder than the first.
             n_probe += n_probe.div_ceil(50);
         }
     }
 
-    /// For each true neighbor of the sample: how many lists are nearer to the query than the one that holds it.
+    /// For each true neighbor of the sample: how many lists are nearer to the query than the one that contains it.
     fn ranks(&self, queries: Queries<'_>, sample: &[u32], neighbors: &[u32], k: usize) -> Vec<usize> {
         let list_of = list_of(self.f32_points.len(), self.partition.lists().enumerate());
         let ranks = sample.par_iter().zip(neighbors.par_chunks_exact(k)).map(|(&query, neighbors)| {
@@ -205,13 +205,13 @@ impl<'a> Ivf<'a> {
         Ok((ids, distances))
     }
 
-    /// Bounds for short lists that nothing has been offered to, from the panels of the first inverted list. Without
-    /// them a quarter of the time went into filling short lists with what was soon to leave them.
+    /// Initial bounds for empty short lists, from the panels of the first inverted list. Without
+    /// them a quarter of the time went into filling short lists with candidates that were soon displaced.
     fn narrow(&self, panels: Range<usize>, group: &[f32], places: &[u32], shorts: &mut [ShortList]) {
         let mut lowest: [Vec<f32>; GROUP] = Default::default();
         self.panels.lowest_of_parts(panels, group, &mut lowest);
         for (&place, lowest) in places.iter().zip(&mut lowest) {
-            // One more than are kept: the query itself may be among them.
+            // One more than needed: the query itself may be among them.
             let short = &mut shorts[place as usize];
             if lowest.len() > short.kept() {
                 short.narrow(*lowest.select_nth_unstable_by(short.kept(), f32::total_cmp).1);
@@ -219,7 +219,7 @@ impl<'a> Ivf<'a> {
         }
     }
 
-    /// Neighbors of queries of one list, which probe mostly the same lists.
+    /// Neighbors of the queries of one list, which probe mostly the same lists.
     fn search_block(
         &self,
         queries: Queries<'_>,
@@ -228,7 +228,7 @@ impl<'a> Ivf<'a> {
         n_probe: usize,
         k: usize,
     ) -> Rows {
-        // All probe their own list first. The bounds are soon so narrow that little of the other lists gets past them.
+        // All probe their own list first. The bounds are soon so tight that little of the other lists passes them.
         let around = self.partition.centroids.around(list, WIDER * n_probe);
         let mut visitors: Vec<Vec<u32>> = vec![Vec::new(); around.len()];
         visitors[0] = (0..rows.len() as u32).collect();
@@ -239,7 +239,7 @@ impl<'a> Ivf<'a> {
         });
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
         let d = self.f32_points.n_columns();
-        // Each is needed once for every list that it probes.
+        // Each query is needed once for every list that it probes.
         let points: Vec<f32> = rows.iter().flat_map(|&row| queries.f32_points.row(row as usize)).collect();
         let mut group = Vec::new();
         for (visited, visitors) in around.lists().zip(&visitors) {
@@ -273,7 +273,7 @@ impl<'a> Ivf<'a> {
             self.transform.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
             exact.iter().zip(&listed).for_each(|(&distance, &id)| best.offer(distance, id));
             if best.bound().is_none() {
-                // Fewer than k points in all its lists: seldom, and then every point is looked at.
+                // Fewer than k points in all its lists: this is rare, and then every point is scanned.
                 queries.scan(query, &self.f32_points, self.transform, &mut best);
             }
             write_row(best.pairs(), ids, distances);
@@ -302,12 +302,12 @@ fn list_of<'a>(n: usize, lists: impl Iterator<Item = (usize, &'a [u32])>) -> Vec
     list_of
 }
 
-/// A few more than `k` are kept: rounding may misplace neighbors that are almost equally far.
+/// A few more than `k` candidates: rounding may misorder neighbors at almost equal distances.
 fn kept(k: usize) -> usize {
     k + (k / 4).max(4)
 }
 
-/// The smallest rank that a share of the ranks does not exceed.
+/// The smallest rank that at least the given share of the ranks does not exceed.
 fn share_quantile(ranks: &[usize], share: f64) -> usize {
     let mut sorted = ranks.to_vec();
     sorted.sort_unstable();
@@ -315,7 +315,7 @@ fn share_quantile(ranks: &[usize], share: f64) -> usize {
     sorted[place.clamp(1, sorted.len()) - 1]
 }
 
-/// The share of found neighbors that are as near as the true ones. Of equally near points any is right.
+/// The share of found neighbors that are as near as the true ones. Among equally near points any is correct.
 fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize) -> f64 {
     let right = found
         .zip(truth.chunks_exact(k))
@@ -323,7 +323,7 @@ fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize
     right.sum::<usize>() as f64 / truth.len() as f64
 }
 
-/// Passes cancellation on, but reports nothing: samples are no progress.
+/// Passes cancellation on but reports no progress: searching samples is not progress.
 struct Unheard<'a>(&'a dyn Progress);
 
 impl Progress for Unheard<'_> {
@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Without clusters the nearest lists hold few of the neighbors: every point is looked at, and the result is exact.
+    /// Without clusters the nearest lists contain few of the neighbors: every point is scanned, and the result is exact.
     #[test]
     fn shapeless_points_are_searched_exactly() {
         let mut draws = Stream::new(3, Stage::Generator).at(0, 0);

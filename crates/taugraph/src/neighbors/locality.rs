@@ -1,14 +1,14 @@
-//! Locality order: points that lie close together follow one another, so that a loop over them finds most of what it
+//! Locality order: nearby points are consecutive, so that a loop over them finds most of what it
 //! needs in the cache.
 
 use super::NeighborGraph;
 
-/// Points of a block: their neighbors and those of their neighbors fit in a second-level cache.
+/// Points per block: their neighbors and their neighbors' neighbors fit in a second-level cache.
 const BLOCK: usize = 128;
 
 impl NeighborGraph {
-    /// All points in blocks of close ones. A block grows breadth first from one point along the neighbors; the next one starts at
-    /// a neighbor of the most recent point whose neighbors have not all been taken.
+    /// All points, in blocks of nearby ones. A block grows breadth-first from one point along the neighbors; the next starts at
+    /// a neighbor of the most recent point whose neighbors have not all been visited.
     pub(crate) fn locality_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = Vec::with_capacity(self.n);
         let mut seen = vec![false; self.n];
@@ -25,7 +25,7 @@ impl NeighborGraph {
         order
     }
 
-    /// Adds a block around a point that has not been seen.
+    /// Adds a block around a point that has not been visited.
     fn add_block(&self, first: u32, order: &mut Vec<u32>, seen: &mut [bool], open: &mut Vec<u32>) {
         if std::mem::replace(&mut seen[first as usize], true) {
             return;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn every_point_comes_once_and_close_ones_together() {
-        // A ring whose neighbors have ids that are far apart.
+        // A ring in which neighbors have distant ids.
         let (n, step) = (1009u32, 400u32);
         let ids: Vec<u32> = (0..n).flat_map(|i| [(i + step) % n, (i + n - step) % n]).collect();
         let graph = NeighborGraph::new(n as usize, 2, ids, vec![1.0; 2 * n as usize]).unwrap();

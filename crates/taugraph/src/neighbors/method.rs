@@ -1,28 +1,28 @@
-//! Which search finds the neighbors, how good it must be, and how good it was.
+//! Which search finds the neighbors, the recall it must reach, and the recall it reached.
 
 use crate::parameter::{choices, parameters};
 
-/// From this many points on an inverted file is tried; fewer are searched exactly in a few seconds.
+/// From this many points on inverted lists are tried; fewer points are searched exactly in a few seconds.
 pub(super) const MANY_POINTS: usize = 50_000;
 
 choices! {
-    /// How the neighbors are searched.
+    /// How to search for the neighbors.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SearchMethod = "auto" {
-        /// Exactly where that is fast, by an inverted file (IVF) where there are very many points.
+        /// Exactly where that is fast, by inverted lists (IVF) for very many points.
         "auto" => Auto,
         /// Exactly.
         "exact" => Exact,
-        /// By an inverted file, where the metric allows it and it saves anything.
+        /// By inverted lists, if the metric allows them and they save time.
         "approximate" => Approximate,
     }
 }
 
 parameters! {
-    /// The search and what is asked of it.
+    /// The search and its target recall.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct SearchParams {
-        /// How the neighbors are searched.
+        /// How to search for the neighbors.
         method: SearchMethod = SearchMethod::Auto;
         /// Share of the true neighbors that an approximate search must find.
         recall: f64 = 0.98, "at least 0.5 and at most 1" => |recall| (0.5..=1.0).contains(recall);
@@ -35,7 +35,7 @@ impl SearchParams {
         Self { method: SearchMethod::Exact, ..Self::default() }
     }
 
-    /// Whether an inverted file is tried for `n` points.
+    /// Whether to try inverted lists for `n` points.
     pub(super) fn tries_ivf(&self, n: usize) -> bool {
         match self.method {
             SearchMethod::Auto => n >= MANY_POINTS,
@@ -49,26 +49,26 @@ impl SearchParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UsedSearch {
-    /// A k-d tree, exact.
+    /// A k-d tree; exact.
     Tree,
-    /// Every pair, filtered by matrix products, exact.
+    /// Every pair, filtered in single precision; exact.
     Tiles,
-    /// Every pair, exact.
+    /// Every pair; exact.
     Scan,
-    /// Pairs of sparse points with a common column, exact.
+    /// Pairs of sparse points with a common column; exact.
     ByColumns,
-    /// An inverted file: only the lists nearest to each point.
+    /// Inverted lists: only those nearest to each point.
     Ivf {
         /// Number of inverted lists.
         n_lists: usize,
-        /// Lists that were searched for each point.
+        /// Lists probed for each point.
         n_probe: usize,
     },
     /// None: the neighbors were given.
     Given,
 }
 
-/// How the neighbors were found, and how many of the true ones.
+/// How the neighbors were found, and with what recall.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SearchInfo {
@@ -82,7 +82,7 @@ pub struct SearchInfo {
 }
 
 impl SearchInfo {
-    /// As whole numbers, beside the recall.
+    /// Everything but the recall, as whole numbers.
     pub(super) fn to_numbers(self) -> [u64; 4] {
         let (kind, n_lists, n_probe) = match self.used {
             UsedSearch::Tree => (0, 0, 0),

@@ -1,8 +1,8 @@
-//! Stage 3, neighbors: the k nearest of each point, and the nearest outside a group.
+//! Stage 3, neighbors: the k nearest of each point, and the nearest point outside a group.
 //!
 //! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles, sparse ones by their columns, other
-//! inputs by plain scans: these are exact, ties go to the lower index, and all return the bits of [`Space::distance`]. Very many
-//! points are searched by an inverted file (IVF); how many of the true neighbors that finds is measured every time ([`SearchInfo`]).
+//! inputs by plain scans: these are exact, ties go to the lower index, and all return [`Space::distance`] to the bit. Very many
+//! points are searched by inverted lists (IVF), whose recall is measured every time ([`SearchInfo`]).
 
 mod best;
 mod checkpoint;

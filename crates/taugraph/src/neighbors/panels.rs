@@ -1,8 +1,8 @@
 //! The kernel of every search by distance to all candidates: squared distances of a few queries to sixteen candidates at
-//! once, in registers, compared there with what each query has found so far. Only what gets past is ever written.
+//! once, computed in registers and compared there with each query's bound so far. Only candidates that pass are ever written.
 //!
-//! A score is |y|² − 2·x·y, the squared distance without the query's own |x|². Candidates stand in panels of sixteen, column
-//! by column.
+//! A score is |y|² − 2·x·y, the squared distance without the query's own |x|². Candidates are packed in panels of sixteen,
+//! column by column.
 
 use std::ops::Range;
 
@@ -14,43 +14,43 @@ use crate::error::Result;
 use crate::memory::LargeTable;
 use crate::progress::Run;
 
-/// Candidates of a panel.
+/// Candidates per panel.
 pub(super) const LANES: usize = 16;
-/// Queries that meet a panel together.
+/// Queries compared with a panel together.
 pub(super) const GROUP: usize = 6;
-/// As many where there are no more.
+/// The smaller group, for the remaining queries.
 const SMALL_GROUP: usize = 3;
-/// The id of a place without a candidate.
+/// The id of an empty slot.
 const NOBODY: u32 = u32::MAX;
 
 /// Candidates, packed for the kernel.
 pub(super) struct Panels {
-    /// For each panel and column sixteen values in single precision, two in the place of one in double precision.
+    /// For each panel and column, sixteen values in single precision, two in each double-precision slot.
     values: LargeTable,
-    /// Infinite where there is no candidate: no bound is as high.
+    /// Infinite for empty slots, which therefore pass no bound.
     squared_norms: Vec<f32>,
     ids: Vec<u32>,
     n_columns: usize,
 }
 
-/// Who receives candidates.
+/// Receives candidates.
 pub(super) trait Sink {
-    /// Whether only the lowest score of every vector of candidates is asked for, and none is taken.
+    /// Whether only the lowest score of every vector of candidates is wanted, and no candidates.
     const LOWEST_ONLY: bool = false;
 
-    /// The lowest score of a vector of candidates, if only those are asked for.
+    /// The lowest score of a vector of candidates, if only those are wanted.
     fn note(&mut self, _query: usize, _lowest: f32) {}
 
-    /// The highest score that the query of this lane of the group takes; finite, or nothing is taken.
+    /// The highest score that the query in this lane accepts; unless finite, it accepts nothing.
     fn bound(&self, query: usize) -> f32;
 
-    /// Candidates with their scores, at least one of which is not above the bound.
+    /// Offers candidates with their scores, at least one of which is not above the bound.
     fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]);
 }
 
 impl Panels {
-    /// Packs the points of each group one after the other, every group from a new panel on; and where the groups begin, in
-    /// panels, the end of the last one included. They are in the run's scratch if there is one.
+    /// Packs the points group by group, each group starting a new panel; also returns the first panel of each group, followed by
+    /// the end of the last. They are stored in the run's scratch if there is one.
     pub fn new<'a>(
         points: &F32Points<'_>,
         groups: impl Iterator<Item = &'a [u32]>,
@@ -69,13 +69,13 @@ impl Panels {
         Ok((panels, bounds))
     }
 
-    /// All points in their own order.
+    /// All points in their original order.
     pub fn of_all(points: &F32Points<'_>, run: &Run<'_>) -> Result<Self> {
         let all: Vec<u32> = (0..points.len() as u32).collect();
         Ok(Self::new(points, std::iter::once(&all[..]), run)?.0)
     }
 
-    /// Rows that are in single precision already, in their own order. There are few of them: they are kept in memory.
+    /// Rows that are already in single precision, in their original order. There are few of them, so they stay in memory.
     pub fn of_rows(rows: &[f32], n_columns: usize) -> Self {
         let n = rows.len() / n_columns;
         let mut ids: Vec<u32> = (0..n as u32).collect();
@@ -85,7 +85,7 @@ impl Panels {
         Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, row)
     }
 
-    /// Puts the rows of `ids` into `values`, which hold zeros: two values in single precision in the place of each.
+    /// Writes the rows of `ids` into the zeros of `values`: two single-precision values in each slot.
     fn pack<I: Iterator<Item = f32>>(
         mut values: LargeTable,
         ids: Vec<u32>,
@@ -113,13 +113,13 @@ impl Panels {
         self.ids.len() / LANES
     }
 
-    /// For a group of queries the lowest score in each of several parts of some panels, added to `lowest`: as many
-    /// candidates as there are parts are at most as far as the highest of these.
+    /// For a group of queries, the lowest score in each of several parts of some panels, appended to `lowest`: at least as many
+    /// candidates as there are parts have scores no higher than the highest of these.
     pub fn lowest_of_parts(&self, panels: Range<usize>, queries: &[f32], lowest: &mut [Vec<f32>; GROUP]) {
         self.offer(panels, queries, &mut Lowest(lowest));
     }
 
-    /// Offers the candidates of some panels to a group of queries, made by [`interleave`].
+    /// Offers the candidates of some panels to a group of queries from [`interleave`].
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
         let singles: &[f32] = bytemuck::cast_slice(self.values.as_ref());
@@ -136,7 +136,7 @@ impl Panels {
     }
 }
 
-/// Notes the lowest scores.
+/// Records the lowest scores.
 struct Lowest<'a>(&'a mut [Vec<f32>; GROUP]);
 
 impl Sink for Lowest<'_> {
@@ -154,7 +154,7 @@ impl Sink for Lowest<'_> {
     fn take(&mut self, _: usize, _: &[u32], _: &[f32]) {}
 }
 
-/// Up to [`GROUP`] queries in the form of the kernel, −2·x column by column; absent ones are 0.
+/// Up to [`GROUP`] queries in the layout of the kernel, −2·x column by column; absent ones are 0.
 pub(super) fn interleave(
     rows: impl ExactSizeIterator<Item = impl Iterator<Item = f32>>,
     n_columns: usize,
@@ -187,7 +187,7 @@ impl<K: Sink, const Q: usize> WithSimd for Offer<'_, K, Q> {
         if S::F32_LANES == LANES {
             self.run::<S, 1>(simd);
         } else {
-            // Two vectors of candidates: enough sums side by side to keep the arithmetic busy.
+            // Two vectors of candidates: enough independent sums to keep the arithmetic units busy.
             self.run::<S, 2>(simd);
         }
     }

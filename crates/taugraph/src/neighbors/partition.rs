@@ -10,17 +10,17 @@ use crate::error::Result;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// Sample points for each centroid, and rounds of k-means: more of either did not save any probing when measured.
+/// Sample points per centroid, and rounds of k-means: in measurements, more of either did not save any probing.
 const SAMPLE: usize = 40;
 const ROUNDS: usize = 6;
-/// A list of more than this many times the intended size is divided again.
+/// A list larger than this many times the intended size is divided again.
 const OVERSIZED: usize = 4;
-/// More lists than this are made by dividing twice, and refined afterwards.
+/// More lists than this are created by dividing twice and refined afterwards.
 const AT_ONCE: usize = 512;
-/// In a refinement every point looks again at this many centroids around its own.
+/// In a refinement, every point reconsiders this many centroids around its own.
 const REACH: usize = 48;
 const REFINEMENTS: usize = 2;
-/// How often divisions are divided: what is still too large then is cut in the order of the points.
+/// Maximum depth of repeated division; a list that is still too large is cut in point order.
 const DEPTH: u32 = 4;
 
 /// Centroids of inverted lists, in the frame of the points in single precision.
@@ -47,7 +47,7 @@ impl Centroids {
         Self::new(means.collect(), d)
     }
 
-    /// How many.
+    /// Number of centroids.
     pub fn len(&self) -> usize {
         self.lists.len()
     }
@@ -61,7 +61,7 @@ impl Centroids {
         &self.rows[i * self.n_columns..(i + 1) * self.n_columns]
     }
 
-    /// The centroid of a list, and the others nearest to it, nearest first: `m` in all, or as many as there are.
+    /// The centroid of a list, and the others nearest to it, nearest first: `m` in all, or fewer if there are not as many.
     pub fn around(&self, list: usize, m: usize) -> Centroids {
         let mut query = Vec::new();
         interleave(std::iter::once(self.row(list).iter().copied()), self.n_columns, &mut query);
@@ -75,7 +75,7 @@ impl Centroids {
         Centroids { n_columns: self.n_columns, rows, lists, panels }
     }
 
-    /// Calls `found` with the place of each of the points `ids` and that of each of its `p` nearest centroids (or of all, if there
+    /// Calls `found` with the index of each of the points `ids` and that of each of its `p` nearest centroids (or all, if there
     /// are fewer), in any order.
     pub fn visit_nearest(
         &self,
@@ -132,7 +132,7 @@ fn sorted(short: &mut ShortList) -> Vec<u32> {
     listed.iter().map(|pair| pair.1).collect()
 }
 
-/// The lowest score of each query of a group, and whose it is; the first of equal ones.
+/// The lowest score of each query of a group, and the candidate that has it; the first in case of ties.
 struct First<'a>(&'a mut [(f32, u32); GROUP]);
 
 impl Sink for First<'_> {
@@ -153,7 +153,7 @@ impl Sink for First<'_> {
 
 /// All points, list by list.
 pub(super) struct Partition {
-    /// Where each list begins in `order`, the end of the last one included.
+    /// Where each list begins in `order`, followed by the end of the last.
     pub bounds: Vec<usize>,
     /// The points, list after list.
     pub order: Vec<u32>,
@@ -162,8 +162,8 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Lists of about `size` points; none is empty and none has more than a few times as many. Out-of-core points are read in
-    /// this order from then on.
+    /// Lists of about `size` points; none is empty and none is more than a few times as large. From then on, out-of-core points
+    /// are read in this order.
     pub fn new(points: &mut F32Points<'_>, size: usize, run: &Run<'_>) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.len() as u32).collect();
         let stream = Stream::new(run.seed, Stage::Ivf);
@@ -185,7 +185,7 @@ impl Partition {
     }
 }
 
-/// Sorts the points `ids` into lists of about `size`; gives the bounds of the lists within `ids`.
+/// Sorts the points `ids` into lists of about `size`; returns the bounds of the lists within `ids`.
 fn divide(
     points: &F32Points<'_>,
     ids: &mut [u32],
@@ -196,7 +196,7 @@ fn divide(
 ) -> Result<Vec<usize>> {
     let n_lists = ids.len().div_ceil(size);
     let n_centroids = if n_lists > AT_ONCE { n_lists.isqrt() } else { n_lists };
-    // Points that cannot be told apart cannot be divided by distance: any cut is as good as another.
+    // Equal points cannot be divided by distance: any cut is as good as another.
     let same = ids.iter().all(|&i| points.row(i as usize).eq(points.row(ids[0] as usize)));
     if n_centroids == 1 || same || depth == DEPTH {
         return Ok((0..=n_lists).map(|list| list * ids.len() / n_lists).collect());
@@ -232,7 +232,7 @@ fn divide_oversized(
     Ok(bounds)
 }
 
-/// Sorts points by their lists, then by their ids; gives each list that is not empty, and its size.
+/// Sorts points by list, then by id; returns each nonempty list and its size.
 pub(super) fn sort_into_lists(ids: &mut [u32], list_of: Vec<u32>) -> Vec<(u32, usize)> {
     let mut pairs: Vec<(u32, u32)> = list_of.into_iter().zip(ids.iter().copied()).collect();
     pairs.par_sort_unstable();
@@ -240,7 +240,7 @@ pub(super) fn sort_into_lists(ids: &mut [u32], list_of: Vec<u32>) -> Vec<(u32, u
     pairs.chunk_by(|a, b| a.0 == b.0).map(|list| (list[0].0, list.len())).collect()
 }
 
-/// Moves every point to the nearest of the centroids around its own; gives the new sizes of the lists.
+/// Moves every point to the nearest of the centroids around its own; returns the new sizes of the lists.
 fn refine(
     points: &F32Points<'_>,
     ids: &mut [u32],

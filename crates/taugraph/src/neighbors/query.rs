@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::progress::Run;
 
-/// From this many queries on an inverted file of the known points pays.
+/// From this many queries on, inverted lists of the known points pay off.
 const MANY_QUERIES: usize = 20_000;
 
 /// The nearest known points of each new one.
@@ -44,7 +44,7 @@ impl NeighborQuery {
 /// The `k` nearest known points of each new one, nearest first, ties to the lower index.
 ///
 /// New points must have been prepared as the known ones were. The search is exact, except for very many new points
-/// among very many known ones: those are searched by an inverted file, with the default recall.
+/// among very many known ones: those are searched by inverted lists, with the default recall.
 pub fn neighbors_of_new(
     known: &MetricPoints,
     new: &Points,
@@ -76,7 +76,7 @@ pub fn neighbors_of_new(
     Ok(NeighborQuery { k, ids, distances, info })
 }
 
-/// By an inverted file where that pays, by tiles otherwise.
+/// By inverted lists if they pay off, by tiles otherwise.
 fn by_panels(
     known: &Points,
     new: &Points,

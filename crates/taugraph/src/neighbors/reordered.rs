@@ -1,5 +1,5 @@
-//! Out-of-core points, copied in another order: what is read together lies together, so that a disk delivers it in long
-//! stretches instead of row by row.
+//! Out-of-core points, copied in another order: rows that are read together are stored together, so that they are read in long
+//! sequential stretches instead of row by row.
 
 use crate::error::Result;
 use crate::points::Points;
@@ -9,7 +9,7 @@ use crate::progress::Run;
 #[derive(Debug, Clone)]
 pub(super) struct Reordered {
     points: Points,
-    /// Where each point is in it.
+    /// The position of each point in the copy.
     places: Vec<u32>,
 }
 

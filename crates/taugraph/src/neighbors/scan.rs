@@ -1,4 +1,4 @@
-//! Neighbors by looking at every pair: for distances without structure, and the fallback of the tiles.
+//! Neighbors by scanning every pair: for distances without structure, and as the fallback of the tiles.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The search for the neighbors of every point: which one applies, and what it finds.
+//! The search for the neighbors of every point: which method applies, and what it finds.
 
 use super::f32_points::F32Points;
 use super::ivf::Ivf;
@@ -11,20 +11,20 @@ use crate::parameter::ParameterTree;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Euclidean and cosine searches in at most this many columns use the tree. A tree wins in few columns and loses in
-/// many; where exactly the two cross was not measured.
+/// Euclidean and cosine searches in at most this many columns use the tree. A tree is faster in few columns and slower in
+/// many; the exact crossover was not measured.
 pub const TREE_COLUMNS: usize = 6;
 
 /// Ids and distances of the neighbors, row by row.
 pub(super) type Rows = (Vec<u32>, Vec<f64>);
 
-/// The search that suits some points, by their metric and their number of columns.
+/// The search that suits the points, by their metric and number of columns.
 pub(super) enum PointSearch {
     /// Every pair, under any metric.
     Scan,
     /// A k-d tree.
     Tree(SquareTransform),
-    /// Tiles or, for very many points, an inverted file; both work on panels.
+    /// Tiles or, for very many points, inverted lists; both work on panels.
     Panels(SquareTransform),
 }
 
@@ -42,13 +42,13 @@ impl PointSearch {
 
 /// The `k` nearest neighbors of every point, exactly; equal distances go to the lower index.
 ///
-/// Time about n·log n for Euclidean and cosine distances in a few columns, the number of pairs of entries in one column for
-/// sparse points, n² otherwise; memory 12 bytes for each of the n·k entries and an 8-byte copy of the points.
+/// Takes time of about n·log n for Euclidean and cosine distances in a few columns, the number of pairs of entries that share a
+/// column for sparse points, n² otherwise; memory of 12 bytes for each of the n·k entries and a double-precision copy of the points.
 pub fn nearest_neighbors(space: &Space, k: usize, run: &Run<'_>) -> Result<NeighborGraph> {
     Ok(search_neighbors(space, k, &SearchParams::exact(), run)?.0)
 }
 
-/// The `k` nearest neighbors of every point, as well as asked for, and how well they were found.
+/// The `k` nearest neighbors of every point, with the requested recall, and how they were found.
 pub fn search_neighbors(
     space: &Space,
     k: usize,
@@ -118,13 +118,13 @@ fn by_tiles(points: &Points, transform: SquareTransform, k: usize, run: &Run<'_>
     tiles::nearest(queries, &all, &f32_points, &panels, transform, k, run)
 }
 
-/// The first `k` of neighbors that were given.
+/// The first `k` of the given neighbors.
 fn first_neighbors(graph: &NeighborGraph, k: usize, run: &Run<'_>) -> Result<Rows> {
     if k > graph.k() {
         return Err(Error::Parameter {
             name: "neighbors".into(),
             value: k.to_string(),
-            rule: "the neighbor graph given holds fewer neighbors of each point".into(),
+            rule: "the given neighbor graph has fewer neighbors of each point".into(),
         });
     }
     let n = graph.len();

@@ -10,16 +10,16 @@ use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, SparsePoints};
 use crate::progress::Run;
 
-/// What the pipeline starts from: anything that gives neighbors and, mostly, distances.
+/// What the pipeline starts from: anything that provides neighbors and, usually, distances.
 #[derive(Debug, Clone)]
 pub enum Space {
-    /// Points and a metric; made by [`Space::from_points`].
+    /// Points and a metric; see [`Space::from_points`].
     Points(MetricPoints),
-    /// Sparse points and a metric; made by [`Space::from_sparse`].
+    /// Sparse points and a metric; see [`Space::from_sparse`].
     Sparse(SparseMetricPoints),
-    /// All distances, precomputed.
+    /// Precomputed distances between all pairs.
     Distances(DistanceMatrix),
-    /// A neighbor graph, precomputed. Pairs outside it are taken as infinitely far apart.
+    /// A precomputed neighbor graph. Pairs outside it count as infinitely far apart.
     Neighbors(NeighborGraph),
 }
 
@@ -41,14 +41,14 @@ impl MetricPoints {
         Ok(Self { points, metric, reordered: None })
     }
 
-    /// Points that were prepared before and are to keep their bits.
+    /// Points that are already prepared and must not change by a bit.
     pub(crate) fn restored(points: Points, metric: Metric) -> Result<Self> {
         match metric.rows() {
             RowForm::AsGiven => {}
             RowForm::UnitLength => {
                 let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
                 if let Some(row) = (0..points.len()).find(|&row| !is_unit(points.row(row))) {
-                    let rule = "its length is not 1, as the metric asks";
+                    let rule = "its length is not 1, as the metric requires";
                     return Err(Error::BadStructure { row, rule });
                 }
             }
@@ -82,7 +82,7 @@ impl MetricPoints {
         }
     }
 
-    /// The points named by `rows`, in that order.
+    /// The points `rows`, in that order.
     fn select(&self, rows: &[u32], run: &Run<'_>) -> Result<Self> {
         let points = self.points.select_into(rows, run.scratch)?;
         Ok(Self { points, metric: self.metric, reordered: None })
@@ -95,7 +95,7 @@ impl Space {
         Self::from_points_with(points, metric, None)
     }
 
-    /// The same; what the metric has to copy of shared points goes to the scratch.
+    /// The same; copies of shared points that the metric needs go to the scratch.
     pub fn from_points_with(points: Points, metric: Metric, scratch: Option<&dyn Scratch>) -> Result<Self> {
         MetricPoints::new(points, metric, scratch).map(Space::Points)
     }
@@ -120,7 +120,7 @@ impl Space {
         false
     }
 
-    /// Distance from `i` to `j`; infinite where a neighbor graph does not say.
+    /// Distance from `i` to `j`; infinite for pairs that a neighbor graph does not contain.
     #[inline]
     pub fn distance(&self, i: usize, j: usize) -> f64 {
         match self {
@@ -132,7 +132,7 @@ impl Space {
         }
     }
 
-    /// Squared distance from `i` to `j`, as affinities take it.
+    /// Squared distance from `i` to `j`, as affinities use it.
     #[inline]
     pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
         match self {
@@ -142,7 +142,7 @@ impl Space {
         }
     }
 
-    /// Squared distances from `i` to each of the named points.
+    /// Squared distances from `i` to each of the given points.
     pub(crate) fn squared_distances(&self, i: usize, ids: &[u32], out: &mut [f64]) {
         match self {
             Space::Points(space) => {
@@ -154,12 +154,12 @@ impl Space {
         }
     }
 
-    /// Whether any two points have a known distance.
+    /// Whether the distance between every two points is known.
     pub fn knows_all_pairs(&self) -> bool {
         !matches!(self, Space::Neighbors(_))
     }
 
-    /// The distinct points, and which rows share one. Neighbor graphs are taken as they are.
+    /// The distinct points, and which rows share one. Neighbor graphs are used as they are.
     pub fn distinct(&self, run: &Run<'_>) -> Result<(Cow<'_, Space>, Duplicates)> {
         match self {
             Space::Points(space) => self.without_copies(Duplicates::of_points(&space.points), |rows| {
@@ -189,8 +189,8 @@ impl Space {
         Ok((distinct, duplicates))
     }
 
-    /// The same space for looking up distances between points that are close in the graph. Out-of-core points are read from a copy
-    /// in locality order, where such points lie together.
+    /// The same space, for looking up distances between points that are close in the graph. Out-of-core points are read from a copy
+    /// in locality order, where such points are stored together.
     pub(crate) fn reordered_by(&self, neighbors: &NeighborGraph, run: &Run<'_>) -> Result<Cow<'_, Space>> {
         let Space::Points(space) = self else { return Ok(Cow::Borrowed(self)) };
         match Reordered::new(&space.points, || neighbors.locality_order(), run)? {

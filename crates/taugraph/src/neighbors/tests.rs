@@ -1,4 +1,4 @@
-//! Every metric against oracles without any cleverness: formulas from the textbook for the distances, and sorted lists of all
+//! Every metric against naive oracles: textbook formulas for the distances, and sorted lists of all
 //! distances for the searches.
 
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn any_metric() -> impl Strategy<Value = Metric> {
     prop::sample::select(Metric::all().collect::<Vec<_>>())
 }
 
-/// The distance of two rows as they were given. A new metric gets its formula here.
+/// The distance between two raw rows. A new metric gets its formula here.
 fn textbook(metric: Metric, a: &[f64], b: &[f64]) -> f64 {
     let sum = |term: fn(f64, f64) -> f64| -> f64 { a.iter().zip(b).map(|(&a, &b)| term(a, b)).sum() };
     match metric {
@@ -39,12 +39,12 @@ fn textbook(metric: Metric, a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Equal but for rounding; a difference from 1 loses what is below 1e-15.
+/// Equal up to rounding; 1 − cos loses everything below 1e-15.
 fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-12 * (1.0 + expected.abs()), "{found} and {expected}");
 }
 
-/// The `k` nearest of all candidates, equal distances by id.
+/// The `k` nearest of all candidates, ties by id.
 fn sorted(mut all: Vec<(f64, u32)>, k: usize) -> (Vec<u32>, Vec<f64>) {
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     all.truncate(k);
@@ -59,7 +59,7 @@ fn naive(space: &Space, k: usize) -> NeighborGraph {
     NeighborGraph { n, k, ids: ids.concat(), distances: distances.concat() }
 }
 
-/// The shortest pair out of each group but group 0, equal lengths by the lower id, then by the higher.
+/// The shortest pair leaving each group but group 0, ties by the lower id, then by the higher.
 fn naive_outside(space: &Space, group: &[u32], n_groups: usize) -> Vec<Option<(f64, u32, u32)>> {
     let n = space.len() as u32;
     let shortest = |own: u32| {

@@ -1,8 +1,8 @@
 //! Neighbors in many columns: single precision filters, double precision decides.
 //!
-//! Rounding can misplace a pair by at most c·(|x| + |y|)². A search keeps a few more candidates than asked for, computes
-//! their distances exactly, and accepts the result only if that bound proves that nothing outside the kept ones can belong
-//! in it; otherwise that query is scanned in double precision. So the result is exact, whatever the data.
+//! Rounding can change a score by at most c·(|x| + |y|)². A search retains a few more candidates than requested, computes
+//! their distances exactly, and accepts the result only if that bound proves that no other point can belong
+//! to it; otherwise that query is scanned in double precision. So the result is exact, whatever the data.
 
 use rayon::prelude::*;
 
@@ -14,9 +14,9 @@ use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::progress::Run;
 
-/// Queries of a block.
+/// Queries per block.
 pub(super) const QUERIES: usize = 256;
-/// Panels that all queries of a block meet before the next ones are fetched: what the second cache holds of 50 columns.
+/// Panels that all queries of a block go through before the next are fetched: what the second-level cache holds for 50 columns.
 pub(super) const TILE: usize = 64;
 
 /// Points whose neighbors are sought.
@@ -24,12 +24,12 @@ pub(super) const TILE: usize = 64;
 pub(super) struct Queries<'a> {
     /// In the frame of the known points.
     pub f32_points: &'a F32Points<'a>,
-    /// Whether they are the known points themselves: none is its own neighbor then.
+    /// Whether they are the known points themselves, in which case none is its own neighbor.
     pub are_known: bool,
 }
 
 impl Queries<'_> {
-    /// The point that a query may not find.
+    /// The point to exclude for a query.
     pub fn excluded(&self, row: u32) -> u32 {
         if self.are_known { row } else { u32::MAX }
     }
@@ -49,14 +49,14 @@ pub(super) struct ShortLists<'a> {
     pub lists: &'a mut [ShortList],
     /// The list of each query of the group.
     pub places: &'a [u32],
-    /// The point that each may not find.
+    /// The point to exclude for each.
     pub excluded: [u32; GROUP],
 }
 
 impl Sink for ShortLists<'_> {
     #[inline(always)]
     fn bound(&self, query: usize) -> f32 {
-        // Absent queries of an incomplete group take nothing.
+        // Absent queries of an incomplete group accept nothing.
         self.places.get(query).map_or(f32::NEG_INFINITY, |&place| self.lists[place as usize].bound())
     }
 
@@ -103,7 +103,7 @@ pub(super) fn nearest(
             }
             let complete = listed.len() == n_candidates;
             let farthest = best.bound().map_or(f64::INFINITY, |bound| transform.square_bound(bound));
-            // Every candidate that is not listed scores at least the bound.
+            // Every candidate not in the list scores at least the bound.
             let proven = f64::from(closest.bound()) > queries.f32_points.limit(query as usize, farthest);
             if !(complete || proven) {
                 queries.scan(query, known, transform, &mut best);
@@ -123,7 +123,7 @@ pub(super) fn group(f32_points: &F32Points<'_>, rows: &[u32]) -> Vec<f32> {
     group
 }
 
-/// What the queries of a group may not find.
+/// The points to exclude for the queries of a group.
 pub(super) fn excluded_of(queries: &Queries<'_>, rows: &[u32]) -> [u32; GROUP] {
     let mut excluded = [u32::MAX; GROUP];
     excluded.iter_mut().zip(rows).for_each(|(excluded, &row)| *excluded = queries.excluded(row));

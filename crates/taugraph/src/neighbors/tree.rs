@@ -1,8 +1,8 @@
-//! Neighbors in few columns: a k-d tree with boxes.
+//! Neighbors in few columns: a k-d tree with bounding boxes.
 //!
-//! A subtree is skipped only when the distance to its box is *greater* than the worst kept distance, so equal
-//! distances are still seen and go to the lower index. The bound is computed with the same sum as the distance
-//! itself, term by term no larger, hence never above it even after rounding.
+//! A subtree is skipped only if the distance to its box is *greater* than the worst distance found so far, so ties
+//! are still seen and go to the lower index. The bound is computed by the same sum as the distance
+//! itself, with no term larger, and so never exceeds it even after rounding.
 
 use rayon::prelude::*;
 
@@ -13,9 +13,9 @@ use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Points in a leaf.
+/// Points per leaf.
 const LEAF: usize = 12;
-/// Queries between two looks at the cancellation.
+/// Queries between two checks for cancellation.
 const BLOCK: usize = 256;
 
 /// A balanced tree over all points.
@@ -23,7 +23,7 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     /// Lower corner and upper corner of each node, one after the other.
     boxes: Vec<f64>,
-    /// Points in leaf order: neighboring queries walk the same nodes.
+    /// Points in leaf order: nearby queries visit the same nodes.
     pub order: Vec<u32>,
     coordinates: Vec<f64>,
     n_columns: usize,
@@ -135,7 +135,7 @@ impl Tree {
         }
     }
 
-    /// A value for each node, from its leaf positions up: `leaf` of a range, then `join` of the children.
+    /// A value for each node, bottom-up: `leaf` of a range of positions, then `join` of the children.
     pub fn fold<T: Copy>(&self, leaf: impl Fn(&[u32]) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
         let mut values: Vec<Option<T>> = vec![None; self.nodes.len()];
         for index in (0..self.nodes.len()).rev() {
@@ -143,7 +143,7 @@ impl Tree {
             values[index] = Some(if node.second == 0 {
                 leaf(&self.order[node.begin as usize..node.end as usize])
             } else {
-                // Children come after their parent, so they are done.
+                // Children come after their parent, so in reverse order they are done first.
                 join(values[index + 1].expect("done"), values[node.second as usize].expect("done"))
             });
         }
@@ -205,7 +205,7 @@ fn nearest_in(
             best.clear();
             tree.search(queries.row(query as usize), f64::INFINITY, &|_| false, &mut |id, squared| {
                 if !(are_known && id == query) {
-                    // Different squares can have the same root: order by the distance that is reported.
+                    // Different squares can have the same square root: sort by the reported distance.
                     best.offer(transform.distance_at(squared), id);
                 }
                 best.bound().map_or(f64::INFINITY, |bound| transform.square_bound(bound))

@@ -1,4 +1,4 @@
-//! Single values: numbers, lists, and what may be left open.
+//! Single values: numbers, lists, and optional values.
 
 use serde_json::Value;
 
@@ -113,7 +113,7 @@ impl Leaf for bool {
     }
 }
 
-/// A list: JSON's, or values with commas between them; one value alone is a list of one.
+/// A list: a JSON array, or comma-separated values; a single value is a list of one.
 fn read_list<T: Leaf>(value: &Value) -> Option<Vec<T>> {
     match value {
         Value::Array(values) => values.iter().map(T::read).collect(),
@@ -146,7 +146,7 @@ impl Leaf for Vec<usize> {
     }
 }
 
-/// What may be left to the program: `auto`, `none` and `null` leave it.
+/// Optional values: `auto`, `none` and `null` leave them unset.
 fn is_left_open(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -179,7 +179,7 @@ impl Leaf for Option<Vec<f64>> {
     }
 }
 
-/// A value that `rest` cannot lead into.
+/// Refuses a path that continues beyond a single value.
 fn at_the_end(path: &str, rest: &[&str]) -> Result<()> {
     match rest.first() {
         None => Ok(()),

@@ -1,7 +1,7 @@
-//! Parameters as data: every one has a path, a default, a range and a meaning, written once where it is declared.
+//! Parameters as data: each has a path, a default, a range and a meaning, written once where it is declared.
 //!
 //! [`parameters!`] declares a group of them, [`choices!`] a choice between named variants, some with parameters of their own. Both
-//! give the type, its default, its JSON, its checks, its entry in `taugraph params`, and the way in by a dotted path.
+//! generate the type, its default, its JSON, its checks, its entry in `taugraph params`, and access by dotted path.
 
 mod leaf;
 
@@ -17,19 +17,19 @@ use crate::error::{Error, Result};
 pub struct Parameter {
     /// Where it is: `graph.estimator.pool`.
     pub path: String,
-    /// What it is if nothing is said.
+    /// Its default.
     pub default: Value,
     /// `whole number`, `number`, `list of numbers`, or the names to choose from.
     pub kind: String,
-    /// What it has to be, beside that; empty if anything goes.
+    /// A further restriction on its value; empty if there is none.
     pub range: &'static str,
     /// What it does.
     pub meaning: String,
-    /// The choice that it belongs to, as `graph.estimator = community`; `None` where the defaults have it.
+    /// The choice that it belongs to, as `graph.estimator = community`; `None` if it exists under the defaults.
     pub only_with: Option<String>,
 }
 
-/// What the declaration of a parameter says about it.
+/// What a parameter's declaration says about it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct About<'a> {
     pub meaning: &'a str,
@@ -37,31 +37,31 @@ pub(crate) struct About<'a> {
     pub only_with: Option<&'a str>,
 }
 
-/// A value, or a group of values, that paths lead to.
+/// A value, or a group of values, that paths can name.
 pub(crate) trait ParameterTree {
     /// As JSON, with the names of the paths.
     fn to_json(&self) -> Value;
 
-    /// Sets what is `rest` below `path`, the place of this value.
+    /// Sets the parameter at `rest` below `path`, where `path` names this value.
     fn set(&mut self, path: &str, rest: &[&str], value: &Value) -> Result<()>;
 
-    /// Whether everything is within its range.
+    /// Checks that everything is within its range.
     fn check_ranges(&self, path: &str) -> Result<()>;
 
     /// Adds its parameters to the list.
     fn list(&self, path: &str, about: About<'_>, list: &mut Vec<Parameter>);
 }
 
-/// `graph` and `threshold` as `graph.threshold`.
+/// Joins `graph` and `threshold` to `graph.threshold`.
 pub(crate) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-/// JSON as a person types it.
+/// A JSON value as a person would type it.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        // 7, and not 7.0.
+        // 7, not 7.0.
         Value::Number(number) => number.as_f64().map_or(number.to_string(), |number| number.to_string()),
         other => other.to_string(),
     }
@@ -77,7 +77,7 @@ pub(crate) fn refused(path: &str, value: &Value, rule: String) -> Error {
     Error::Parameter { name: path.to_string(), value: shown(value), rule }
 }
 
-/// JSON by way of [`ParameterTree`], for serde.
+/// Implements serde's traits through [`ParameterTree`].
 macro_rules! json_by_tree {
     ($Type:ty) => {
         impl serde::Serialize for $Type {
@@ -100,7 +100,7 @@ macro_rules! json_by_tree {
     };
 }
 
-/// Declares a group of parameters: `name: type = default`, and where not every value will do `, "rule" => test`.
+/// Declares a group of parameters: `name: type = default`, followed by `, "rule" => test` if not every value is allowed.
 ///
 /// A parameter is added by adding its line.
 macro_rules! parameters {
@@ -129,7 +129,7 @@ macro_rules! parameters {
         }
 
         impl $Group {
-            /// The same with a change: `params.with(|params| params.threshold = 0.4)`.
+            /// A changed copy: `params.with(|params| params.threshold = 0.4)`.
             pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
                 change(&mut self);
                 self
@@ -202,7 +202,7 @@ macro_rules! parameters {
 }
 
 /// Declares a choice: `"name" => Variant`, `"name" => Variant { parameters as in a group }` or
-/// `"name" => Variant(settings: Group)`; after the name of the enum stands the default.
+/// `"name" => Variant(settings: Group)`; the default follows the name of the enum.
 macro_rules! choices {
     (
         $(#[$meta:meta])*
@@ -238,12 +238,12 @@ macro_rules! choices {
             /// Every name.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// Every choice, with its usual parameters.
+            /// Every choice, with its default parameters.
             pub fn all() -> impl Iterator<Item = Self> {
                 Self::NAMES.iter().filter_map(|name| Self::named(name))
             }
 
-            /// The choice of this name, with its usual parameters.
+            /// The choice of this name, with its default parameters.
             pub fn named(name: &str) -> Option<Self> {
                 match name.replace('_', "-").as_str() {
                     $($name => Some(Self::$Variant $({ $($field: $field_default),+ })? $((<$Inner>::default()))?),)+
@@ -333,7 +333,7 @@ macro_rules! choices {
                 }
                 match value {
                     Value::String(name) => {
-                        // What is chosen again keeps its parameters.
+                        // Choosing the same variant again keeps its parameters.
                         if name.replace('_', "-") != self.name() {
                             *self = Self::named(name).ok_or_else(|| {
                                 refused(path, value, format!("must be {}", $crate::parameter::listed(Self::NAMES)))
@@ -387,7 +387,7 @@ macro_rules! choices {
                 list.push($crate::parameter::chosen(path, self.name(), variants, about));
                 $(
                     let variant = Self::named($name).expect("it is one of the names");
-                    // The chosen one with its own values, the others with their usual ones.
+                    // The chosen variant with its own values, the others with their defaults.
                     let variant = if self.name() == $name { self } else { &variant };
                     let condition = (self.name() != $name).then(|| format!("{path} = {}", $name));
                     let only_with = condition.as_deref().or(about.only_with);
@@ -425,7 +425,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// The entry of a choice itself: its meaning, and that of each name.
+/// The entry of the choice itself: its meaning and that of each name.
 pub(crate) fn chosen(path: &str, name: &str, variants: &[(&str, &str)], about: About<'_>) -> Parameter {
     let names: Vec<&str> = variants.iter().map(|variant| variant.0).collect();
     let each: Vec<String> =

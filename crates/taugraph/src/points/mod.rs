@@ -1,4 +1,4 @@
-//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`]; or, mostly zero, in compressed rows.
+//! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`]; or sparse points in compressed rows.
 
 mod duplicates;
 mod pca;
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::memory::{LargeTable, Scratch};
 use storage::Storage;
 
-/// Values of the rows that are put in order together.
+/// Number of values in a batch of rows that are reordered together.
 const LOT: usize = 1 << 24;
 
 /// A table of finite numbers, one row for each point.
@@ -37,7 +37,7 @@ impl Points {
         Self::from_storage(Storage::Owned(values), n_columns)
     }
 
-    /// The same of values that stay where they are, for example in a mapped file.
+    /// The same for values that stay where they are, for example in a mapped file.
     pub fn from_shared(values: SharedValues, n_columns: usize) -> Result<Self> {
         Self::from_storage(Storage::Shared(values), n_columns)
     }
@@ -47,7 +47,7 @@ impl Points {
         Ok(Self { values, n_columns })
     }
 
-    /// Whether somebody else keeps the values.
+    /// Whether the values are shared rather than owned.
     pub(crate) fn are_shared(&self) -> bool {
         matches!(self.values, Storage::Shared(_))
     }
@@ -96,8 +96,8 @@ impl Points {
         Points { values: Storage::Owned(values), n_columns: self.n_columns }
     }
 
-    /// The same, in the scratch if there is one. The rows of a lot are fetched as they lie on disk, so that its system can read
-    /// ahead.
+    /// The same, in the scratch if there is one. The rows of a batch are fetched in the order in which they lie on disk, so that
+    /// the system can read ahead.
     pub(crate) fn select_into(&self, rows: &[u32], scratch: Option<&dyn Scratch>) -> Result<Points> {
         if scratch.is_none() {
             return Ok(self.select(rows));
@@ -115,7 +115,7 @@ impl Points {
         Ok(Points { values: table.into(), n_columns: self.n_columns })
     }
 
-    /// Rows of Euclidean length 1, for the cosine distance. Values of our own are changed where they are, shared ones are
+    /// Rows scaled to Euclidean length 1, for the cosine distance. Owned values are changed in place, shared ones are
     /// copied, to the scratch if there is one.
     pub(crate) fn unit_rows(self, scratch: Option<&dyn Scratch>) -> Result<Points> {
         let mut table = self.values.into_table(scratch)?;
@@ -128,9 +128,9 @@ impl Points {
     }
 }
 
-/// Scales a row to Euclidean length 1; false, and nothing done, if it is all zero.
+/// Scales a row to Euclidean length 1; returns false and does nothing if it is all zero.
 fn scale_to_unit(row: &mut [f64]) -> bool {
-    // Dividing by the largest entry first keeps the squares from over- and underflowing.
+    // Dividing by the largest entry first keeps the squares from overflowing or underflowing.
     let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if largest == 0.0 {
         return false;
@@ -141,7 +141,7 @@ fn scale_to_unit(row: &mut [f64]) -> bool {
     true
 }
 
-/// The rules of a row-major table that hold for raw tables too.
+/// The rules of a row-major table that also apply to raw tables.
 pub(crate) fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
     if n_columns == 0 {
         return Err(Error::Empty { what: "columns" });
@@ -156,7 +156,7 @@ pub(crate) fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
     check_count(rows)
 }
 
-/// Ids are 32-bit, and the largest is kept free as a mark.
+/// Ids are 32-bit, and the largest is reserved as a sentinel.
 pub(crate) fn check_count(points: usize) -> Result<()> {
     let most = u32::MAX as usize - 1;
     if points > most { Err(Error::TooManyPoints { points, most }) } else { Ok(()) }

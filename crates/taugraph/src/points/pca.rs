@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// Up to this many rows or columns the eigenproblem is solved exactly; beyond, by a seeded random subspace.
+/// Up to this many rows or columns the eigenproblem is solved exactly; beyond that, by seeded randomized subspace iteration.
 const EXACT_SIDE: usize = 2048;
-/// Directions carried along beside those asked for, and rounds of the random subspace
-/// (Halko, Martinsson, Tropp 2011 advise 5 to 10 and 2 to 4; more costs little here).
+/// Oversampling and number of rounds of the randomized subspace iteration
+/// (Halko, Martinsson, Tropp 2011 recommend 5 to 10 and 2 to 4; more costs little here).
 const OVERSAMPLING: usize = 10;
 const ROUNDS: usize = 8;
 
@@ -20,11 +20,11 @@ const ROUNDS: usize = 8;
 pub struct PcaModel {
     /// Mean of each column.
     pub mean: Vec<f64>,
-    /// Components one after the other, each with one entry for each column; orthonormal.
+    /// Orthonormal components, one after the other, each with one entry per column.
     pub components: Vec<f64>,
     /// Variance along each component (over n).
     pub variances: Vec<f64>,
-    /// Variance of all columns together.
+    /// Total variance of all columns.
     pub total_variance: f64,
 }
 
@@ -44,7 +44,7 @@ impl PcaModel {
 
 /// The points in the coordinates of their `n_components` leading principal components.
 ///
-/// The sign of a component is fixed by its largest entry, which is positive.
+/// The sign of a component is fixed so that its largest entry is positive.
 pub fn principal_components(
     points: &Points,
     n_components: usize,
@@ -107,7 +107,7 @@ fn exact(table: MatRef<'_, f64>, n_components: usize) -> Result<Vec<f64>> {
         if d <= n {
             component.iter_mut().zip(column.iter()).for_each(|(c, v)| *c = *v);
         } else {
-            // The direction in column space is Xᵀu / √λ; directions without variance are left to the repair below.
+            // The direction in column space is Xᵀu / √λ; directions without variance are repaired below.
             let scale = values[side - 1 - rank].max(0.0).sqrt();
             if scale > 0.0 {
                 let out = columns_of_mut(component, d);
@@ -140,7 +140,7 @@ fn random_subspace(table: MatRef<'_, f64>, n_components: usize, run: &Run<'_>) -
             multiply(columns_of_mut(&mut basis, d), Accum::Replace, table, columns_of(&scores, n), 1.0);
         }
     }
-    // Rotate inside the subspace to its own principal axes.
+    // Rotate within the subspace to its own principal axes.
     let mut small = vec![0.0; width * width];
     let scores = columns_of(&scores, n);
     multiply(columns_of_mut(&mut small, width), Accum::Replace, scores.transpose(), scores, 1.0);
@@ -155,7 +155,7 @@ fn random_subspace(table: MatRef<'_, f64>, n_components: usize, run: &Run<'_>) -
 mod tests {
     use super::*;
 
-    /// Points whose columns have variances 1, 1/4, 1/16, … after a rotation by neighbors.
+    /// Points whose columns have variances 1, 1/4, 1/16, … after rotations of neighboring columns.
     fn decaying(n: usize, d: usize) -> Points {
         let stream = Stream::new(3, Stage::Generator);
         let values = (0..n).flat_map(|i| {

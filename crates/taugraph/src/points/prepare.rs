@@ -9,7 +9,7 @@ use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::parameter::{choices, parameters};
 use crate::progress::Run;
 
-/// Columns looked at together: a table on disk is read once for each lot.
+/// Columns examined together: a table on disk is read once for each batch.
 const LOT: usize = 64;
 /// Rows of a chunk of parallel work.
 const ROWS: usize = 1024;
@@ -24,9 +24,9 @@ choices! {
         "minmax" => MinMax,
         /// Median 0, interquartile range 1; a column whose quartiles coincide falls back to its standard deviation.
         "robust" => Robust,
-        /// Largest magnitude 1, zeros kept.
+        /// Largest magnitude 1; zeros stay zero.
         "max-abs" => MaxAbs,
-        /// As they are.
+        /// No scaling.
         "none" => None,
     }
 }
@@ -35,32 +35,32 @@ choices! {
     /// What happens to missing cells (NaN).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Missing = "median" {
-        /// The median of the column's other cells.
+        /// Filled with the median of the column's other cells.
         "median" => Median,
-        /// Refused, with the first such cell.
+        /// Refused; the error names the first such cell.
         "error" => Refuse,
     }
 }
 
 parameters! {
-    /// Choices of [`prepare`].
+    /// Parameters of [`prepare`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PreparationParams {
         /// Scaling of the columns.
         standardize: Standardize = Standardize::ZScore;
         /// Treatment of missing cells.
         missing: Missing = Missing::Median;
-        /// Principal components that are kept; none keeps all columns.
+        /// Number of principal components to keep; none keeps all columns.
         pca: Option<usize> = None, "at least 1" => |pca| *pca != Some(0);
     }
 }
 
-/// What was learned about one kept column; maps new cells in the same way.
+/// What was learned about one column that is used; maps new cells in the same way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColumnModel {
     /// Index in the raw table.
     pub column: usize,
-    /// Value put into missing cells.
+    /// Value that fills missing cells.
     pub fill: f64,
     /// Subtracted.
     pub center: f64,
@@ -83,13 +83,13 @@ impl ColumnModel {
 pub struct Preparation {
     /// The points.
     pub points: Points,
-    /// The kept columns, in order.
+    /// The columns that are used, in order.
     pub columns: Vec<ColumnModel>,
     /// Columns dropped because all their cells were equal.
     pub constant_columns: Vec<usize>,
-    /// Columns dropped because they had no cell at all.
+    /// Columns dropped because all their cells were missing.
     pub empty_columns: Vec<usize>,
-    /// The principal components, if asked for.
+    /// The principal components, if requested.
     pub pca: Option<PcaModel>,
 }
 
@@ -146,7 +146,7 @@ pub fn prepare(
                 }
                 Ok(Column::new(column, present, n_rows, params.standardize))
             })
-            // The first fault in the order of the columns, whichever thread meets one first.
+            // Report the first bad column, whichever thread finds one first.
             .collect::<Vec<_>>()
             .into_iter()
             .collect::<Result<_>>()?;
@@ -187,7 +187,7 @@ enum Column {
 }
 
 impl Column {
-    /// `present` holds the cells that are not missing.
+    /// `present` are the cells that are not missing.
     fn new(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> Self {
         match present.first() {
             None => Column::Empty,
@@ -197,9 +197,9 @@ impl Column {
     }
 }
 
-/// The cells that are not missing, of as many columns from `first_column` on as there are lists.
+/// The cells that are not missing, for consecutive columns from `first_column` on, one list each.
 fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<f64>]) {
-    // Columns of one thread: what lies beside each other is read together.
+    // Each thread takes adjacent columns, so that adjacent cells are read together.
     const BESIDE: usize = 16;
     lot.par_chunks_mut(BESIDE).enumerate().for_each(|(group, lists)| {
         lists.iter_mut().for_each(Vec::clear);
@@ -213,8 +213,8 @@ fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<
     });
 }
 
-/// What the preparation of `n` rows holds beside the raw table: some columns, the scaled copy, and for principal components a
-/// centered copy, the rotated points and the eigenproblem of the smaller side. With a scratch only the scaled copy is there.
+/// What the preparation of `n` rows allocates besides the raw table: some columns, the scaled copy, and for principal components
+/// a centered copy, the rotated points and the eigenproblem of the smaller side. With a scratch, only the scaled copy goes there.
 pub fn memory_estimate(
     n: usize,
     n_columns: usize,
@@ -233,7 +233,7 @@ pub fn memory_estimate(
     MemoryEstimate::of(stages)
 }
 
-/// `present` holds the column's cells that are not missing, at least two of them different.
+/// `present` are the column's cells that are not missing, at least two of them different.
 fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> ColumnModel {
     let n_missing = n_rows - present.len();
     let fill = quantile(present, 0.5);
@@ -265,7 +265,7 @@ fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: 
     ColumnModel { column, fill, center, scale, n_missing }
 }
 
-/// Quantile of values in any order, which it changes.
+/// Quantile of unsorted values, which it reorders.
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     let position = share * (values.len() - 1) as f64;
     let (_, &mut below, rest) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);

@@ -1,4 +1,4 @@
-//! New points prepared as those were from which the rule was learned.
+//! Prepares new points in the same way as the points from which the rule was learned.
 
 use super::prepare::ColumnModel;
 use super::{PcaModel, Points, check_shape};
@@ -34,7 +34,7 @@ impl PreparationRule {
         self.pca.as_ref().map_or(self.columns.len(), |pca| pca.variances.len())
     }
 
-    /// Prepares a raw table of the same columns; gives the number of missing cells (NaN) that were filled, too.
+    /// Prepares a raw table with the same columns; also returns the number of missing cells (NaN) that were filled.
     pub fn apply(&self, values: &[f64], n_columns: usize) -> Result<(Points, usize)> {
         check_shape(values, n_columns)?;
         if n_columns != self.n_columns {
@@ -60,7 +60,7 @@ impl PreparationRule {
         Ok((Points::new(prepared, self.n_prepared())?, n_filled))
     }
 
-    /// Lends everything but the number of raw columns.
+    /// Borrows everything but the number of raw columns, as stored parts.
     pub(crate) fn put_into<'a>(&'a self, arrays: &mut Arrays<'a>) {
         let of_columns =
             |value: fn(&ColumnModel) -> f64| self.columns.iter().map(value).collect::<Vec<f64>>();
@@ -80,7 +80,7 @@ impl PreparationRule {
         }
     }
 
-    /// The rule that was lent, checked.
+    /// Restores and checks a rule from its stored parts.
     pub(crate) fn take_from(arrays: &mut Arrays<'_>, n_columns: usize) -> Result<Self> {
         let [d] = *arrays.shape("preparation.columns")? else {
             return Err(bad("preparation.columns", "a list is needed".into()));

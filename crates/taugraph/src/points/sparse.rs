@@ -1,4 +1,4 @@
-//! Points of which most values are zero, in compressed rows: counts of words, categories as columns.
+//! Points whose values are mostly zero, in compressed rows: word counts, one-hot categories.
 
 use rayon::prelude::*;
 
@@ -6,13 +6,13 @@ use super::prepare::{PreparationParams, Standardize};
 use super::{check_count, scale_to_unit};
 use crate::error::{Error, Result, require};
 
-/// Points in compressed rows: only values that are not zero are held.
+/// Points in compressed rows: only nonzero values are stored.
 ///
-/// Columns are renamed to their places among those that occur, so that nothing here grows with the number of columns.
+/// Columns are renumbered among those that occur, so nothing here grows with the number of columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparsePoints {
     offsets: Vec<u64>,
-    /// Places among the columns that occur, ascending within a row.
+    /// Column indices among those that occur, ascending within a row.
     places: Vec<u32>,
     values: Vec<f64>,
     n_columns: usize,
@@ -47,12 +47,12 @@ impl SparsePoints {
         self.n_columns
     }
 
-    /// Number of values that are not zero.
+    /// Number of nonzero values.
     pub fn n_entries(&self) -> usize {
         self.values.len()
     }
 
-    /// Number of values of point `i` that are not zero.
+    /// Number of nonzero values of point `i`.
     pub fn n_entries_of(&self, i: usize) -> usize {
         (self.offsets[i + 1] - self.offsets[i]) as usize
     }
@@ -62,12 +62,12 @@ impl SparsePoints {
         (0..self.len()).map(|i| self.n_entries_of(i)).max().unwrap_or(0)
     }
 
-    /// Number of columns that occurred when the points were made; all names in the rows are below it.
+    /// Number of columns that occurred when the points were created; all column indices in the rows are below it.
     pub fn n_used_columns(&self) -> usize {
         self.n_used
     }
 
-    /// Columns, renamed, and values of point `i`.
+    /// Renumbered columns and values of point `i`.
     #[inline]
     pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i] as usize..self.offsets[i + 1] as usize;
@@ -86,7 +86,7 @@ impl SparsePoints {
         SparsePoints { offsets, places, values, n_columns: self.n_columns, n_used: self.n_used }
     }
 
-    /// Rows of Euclidean length 1, for the cosine distance.
+    /// Rows scaled to Euclidean length 1, for the cosine distance.
     pub(crate) fn unit_rows(mut self) -> Result<SparsePoints> {
         for row in 0..self.len() {
             let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
@@ -97,7 +97,7 @@ impl SparsePoints {
         Ok(self.without_zeros())
     }
 
-    /// Every column divided by its largest magnitude: the only scaling to a common range that leaves zeros zero.
+    /// Every column divided by its largest magnitude: the only scaling to a common range that keeps zeros zero.
     fn by_largest_magnitude(mut self) -> SparsePoints {
         let mut largest = vec![0.0f64; self.n_used];
         for (&place, value) in self.places.iter().zip(&self.values) {
@@ -109,7 +109,7 @@ impl SparsePoints {
         self.without_zeros()
     }
 
-    /// Drops zeros: those that were given, and those that a division made of tiny values.
+    /// Drops zeros: explicit ones, and tiny values that a division rounded to zero.
     fn without_zeros(mut self) -> SparsePoints {
         if !self.values.contains(&0.0) {
             return self;
@@ -130,8 +130,8 @@ impl SparsePoints {
         self
     }
 
-    /// Σ aₜ·bₜ over the columns of both, in ascending order. A search that adds column after column makes the same
-    /// additions, and so finds the same bits.
+    /// Σ aₜ·bₜ over the columns that both have, in ascending order. A search that adds column by column makes the same
+    /// additions and so gets the same bits.
     #[inline]
     pub(crate) fn dot(&self, i: usize, j: usize) -> f64 {
         let ((in_a, a), (in_b, b)) = (self.row(i), self.row(j));
@@ -141,19 +141,19 @@ impl SparsePoints {
             if x == y {
                 sum += a[s] * b[t];
             }
-            // Which of the two is lower is anybody's guess: no branch on it.
+            // Which of the two is lower is unpredictable, so there is no branch on it.
             s += usize::from(x <= y);
             t += usize::from(y <= x);
         }
         sum
     }
 
-    /// Σ (aₜ − bₜ)² over the columns of either, in ascending order.
+    /// Σ (aₜ − bₜ)² over the columns that either has, in ascending order.
     pub(crate) fn squared_difference(&self, i: usize, j: usize) -> f64 {
         let ((in_a, a), (in_b, b)) = (self.row(i), self.row(j));
         let (mut s, mut t, mut sum) = (0, 0, 0.0);
         while s < in_a.len() || t < in_b.len() {
-            // No column has this name: there are fewer than 2³² of them.
+            // No column has this index: there are fewer than 2³² of them.
             let x = in_a.get(s).copied().unwrap_or(u32::MAX);
             let y = in_b.get(t).copied().unwrap_or(u32::MAX);
             let difference = if x <= y { a[s] } else { 0.0 } - if y <= x { b[t] } else { 0.0 };
@@ -194,7 +194,7 @@ fn check_rows(n_columns: usize, offsets: &[u64], columns: &[u32], values: &[f64]
         let range = pair[0] as usize..pair[1] as usize;
         let own = &columns[range.clone()];
         if own.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return bad(row, "the columns do not ascend, or one of them is named twice");
+            return bad(row, "the columns are not ascending, or one is repeated");
         }
         if own.last().is_some_and(|&column| column as usize >= n_columns || column == u32::MAX) {
             return bad(row, "a column is not below the number of columns, or not below 2^32 - 1");
@@ -205,16 +205,15 @@ fn check_rows(n_columns: usize, offsets: &[u64], columns: &[u32], values: &[f64]
     }
     match offsets.last() {
         Some(&end) if end == values.len() as u64 => Ok(()),
-        _ => bad(offsets.len() - 2, "there are entries behind the last row"),
+        _ => bad(offsets.len() - 2, "there are entries after the last row"),
     }
 }
 
-/// Scales the columns of sparse points. What would fill in the zeros is refused: centring, and with it principal
+/// Scales the columns of sparse points. Whatever would fill in the zeros is refused: centering, and therefore principal
 /// components.
 pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Result<SparsePoints> {
     if let Some(components) = params.pca {
-        let rule =
-            "principal components need centered columns, which are not sparse any more; leave them out";
+        let rule = "principal components need centered columns, which are no longer sparse; omit them";
         return Err(Error::Parameter {
             name: "pca".into(),
             value: components.to_string(),
@@ -222,7 +221,7 @@ pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Resul
         });
     }
     let keeps_zeros = matches!(params.standardize, Standardize::None | Standardize::MaxAbs);
-    let rule = "centring would fill in the zeros of sparse points; use none or max-abs";
+    let rule = "centering would fill in the zeros of sparse points; use none or max-abs";
     require(keeps_zeros, "standardize", params.standardize.name(), rule)?;
     Ok(if params.standardize == Standardize::MaxAbs { points.by_largest_magnitude() } else { points })
 }
@@ -231,7 +230,7 @@ pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Resul
 mod tests {
     use super::*;
 
-    /// Rows (0, 3, 0, 4), (0, 0, 0, 0) and (1, 0, 2, −2); the 0 in the third column of the first is given.
+    /// Rows (0, 3, 0, 4), (0, 0, 0, 0) and (1, 0, 2, −2); the 0 in the third column of the first is explicit.
     fn three() -> SparsePoints {
         let columns = vec![1, 2, 3, 0, 2, 3];
         let values = vec![3.0, 0.0, 4.0, 1.0, 2.0, -2.0];
@@ -290,7 +289,7 @@ mod tests {
             let values = unit.row(row).1;
             assert!((values[0] - 0.6).abs() < 1e-15 && (values[1] - 0.8).abs() < 1e-15);
         }
-        // What vanishes beside the largest entry is no entry.
+        // A value that underflows relative to the largest entry is dropped.
         let tiny = SparsePoints::new(2, vec![0, 2], vec![0, 1], vec![1e-300, 1e300]).unwrap();
         assert_eq!(tiny.unit_rows().unwrap().n_entries(), 1);
     }

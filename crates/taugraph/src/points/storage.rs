@@ -1,4 +1,4 @@
-//! Where the values of points are: in memory of their own, or shared with whoever keeps them, for example in a mapped file.
+//! Where the values of points are: in owned memory, or shared with their owner, for example in a mapped file.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::memory::{LargeTable, Scratch};
 
-/// Values that somebody else keeps. They must not change while they are shared.
+/// Values that somebody else owns. They must not change while they are shared.
 pub type SharedValues = Arc<dyn AsRef<[f64]> + Send + Sync>;
 
 /// The values of a table.
@@ -18,7 +18,7 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// The same values in a table that may be changed: a copy, unless they are our own.
+    /// The same values in a mutable table: a copy, unless they are owned.
     pub fn into_table(self, scratch: Option<&dyn Scratch>) -> Result<LargeTable> {
         match self {
             Storage::Owned(values) => Ok(LargeTable::Memory(values)),

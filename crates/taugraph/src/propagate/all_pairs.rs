@@ -1,8 +1,8 @@
-//! Harmonic functions for every pair of labeled points of two classes, without a system for each pair.
+//! Harmonic functions for every pair of labeled points of two classes, without solving a system for each pair.
 //!
-//! With one labeled point a of the first class and one b of the second in a connected graph, the first class has at x
+//! With labeled points a of the first class and b of the second in a connected graph, the score of the first class at x is
 //! u(x) = (G_xa − G_xb − G_ab + G_bb) / (G_aa + G_bb − 2·G_ab), where G = L†: one table of G serves all pairs. It has N²
-//! entries; but there are of the order of N² pairs, too, each with N labels to look at, so that N is small.
+//! entries; but there are also on the order of N² pairs, each with N labels to score, so N is small anyway.
 
 use rayon::prelude::*;
 
@@ -16,8 +16,8 @@ use crate::progress::Run;
 /// How many rows of each of the two classes share a node.
 pub(super) type RowsOfNode = [usize; 2];
 
-/// The scores of all pairs of labeled points on different nodes, for the nodes of the first class in order, then those of the second; each as
-/// often as there are pairs of rows on the two nodes.
+/// The scores of all pairs of labeled points on different nodes, in order of the first class's node, then the second's; each
+/// repeated for every pair of rows on the two nodes.
 pub(super) fn harmonic_scores(
     graph: &SparseGraph,
     rows: &[RowsOfNode],
@@ -60,7 +60,7 @@ fn green(graph: &SparseGraph, components: &Components, run: &Run<'_>) -> Result<
             graph.row(node as usize).for_each(|(other, weight)| laplacian[i * size + place(other)] = -weight);
         }
         let (values, vectors) = symmetric_eigen(columns_of(&laplacian, size))?;
-        // The constants come first; they are known, not found by a threshold.
+        // The constant vectors come first; they are known, not detected by a threshold.
         for (pair, value) in values.iter().enumerate().skip(1) {
             let vector = vectors.col(pair);
             for (i, &node) in nodes.iter().enumerate() {
@@ -79,7 +79,7 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     let (of_a, of_b) = (&green[a * n..(a + 1) * n], &green[b * n..(b + 1) * n]);
     let is_joint = of[a] == of[b];
     let span = of_a[a] + of_b[b] - 2.0 * of_a[b];
-    // The share of the first class at a node; none if no labeled point reaches it.
+    // The probability of the first class at a node; `None` if no labeled point reaches it.
     let share = |x: usize| match (is_joint, of[x] == of[a], of[x] == of[b]) {
         (true, true, _) => Some(((of_a[x] - of_b[x] - of_a[b] + of_b[b]) / span).clamp(0.0, 1.0)),
         (false, true, false) => Some(1.0),
@@ -98,9 +98,9 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
             Some(share) => Some(usize::from((1.0 - share) * weight(masses[1]) > share * weight(masses[0]))),
         };
         for (class, &count) in of_classes.iter().enumerate() {
-            // Of the rows on its node a labeled point itself does not count.
-            let is_example = (class == 0 && x == a) || (class == 1 && x == b);
-            score.add(class, count - usize::from(is_example), label == Some(class));
+            // A labeled row itself does not count among the rows of its node.
+            let is_labeled = (class == 0 && x == a) || (class == 1 && x == b);
+            score.add(class, count - usize::from(is_labeled), label == Some(class));
         }
     }
     score

@@ -4,15 +4,15 @@ use super::Priors;
 use super::labeled_nodes::LabeledNodes;
 use crate::error::{Error, Result, require};
 
-/// Steps by which class weights approach given sizes.
+/// Steps in which the class weights approach the given sizes.
 const SIZE_STEPS: usize = 200;
 
-/// How scores compare.
+/// How scores are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// At least 0; class masses are brought to the priors (Zhu, Ghahramani, Lafferty 2003).
+    /// Nonnegative; class masses are normalized to the priors (Zhu, Ghahramani, Lafferty 2003).
     Mass,
-    /// Any; differences count.
+    /// Of any sign; only differences matter.
     Difference,
 }
 
@@ -20,17 +20,17 @@ pub(super) enum Scale {
 pub(super) fn probabilities(
     scores: &[f64],
     scale: Scale,
-    examples: &LabeledNodes,
+    labeled: &LabeledNodes,
     reached: &[bool],
     priors: &Priors,
 ) -> Result<Vec<f64>> {
-    let width = examples.n_classes();
+    let width = labeled.n_classes();
     let priors = match priors {
         Priors::Uniform => vec![1.0 / width as f64; width],
         Priors::Given { shares } => checked_shares("class priors", shares, width)?,
     };
     let mut values = match scale {
-        Scale::Mass => by_mass(scores, width, &priors, examples, reached),
+        Scale::Mass => by_mass(scores, width, &priors, labeled, reached),
         Scale::Difference => softened(scores, width, &priors, reached),
     };
     for (row, reached) in values.chunks_exact_mut(width).zip(reached) {
@@ -40,40 +40,45 @@ pub(super) fn probabilities(
         } else if sum > 0.0 && sum.is_finite() {
             row.iter_mut().for_each(|value| *value /= sum);
         } else {
-            // Every score vanished in rounding: nothing is known but that some label reaches.
+            // Every score underflowed: all that is known is that some label reaches the node.
             row.copy_from_slice(&priors);
         }
     }
     Ok(values)
 }
 
-/// Shares of the classes, brought to a sum of 1.
+/// Shares of the classes, normalized to sum to 1.
 fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Vec<f64>> {
     if shares.len() != width {
         return Err(Error::Length { what: name, expected: width, received: shares.len() });
     }
     let fine = shares.iter().all(|share| share.is_finite() && *share > 0.0);
-    require(fine, name, format!("{shares:?}"), "must be finite and above 0 for every class with an example")?;
+    require(
+        fine,
+        name,
+        format!("{shares:?}"),
+        "must be finite and above 0 for every class with a labeled point",
+    )?;
     let sum: f64 = shares.iter().sum();
     Ok(shares.iter().map(|share| share / sum).collect())
 }
 
-/// Each class's scores at the unlabeled nodes are brought to the sum that its prior gives it.
+/// Class-mass normalization: scales each class's scores so that their sum over the unlabeled nodes is proportional to its prior.
 fn by_mass(
     scores: &[f64],
     width: usize,
     priors: &[f64],
-    examples: &LabeledNodes,
+    labeled: &LabeledNodes,
     reached: &[bool],
 ) -> Vec<f64> {
     let mut masses = vec![0.0; width];
     for (node, row) in scores.chunks_exact(width).enumerate() {
-        if reached[node] && examples.get(node).is_none() {
-            // Iterations may leave a score a hair below 0.
+        if reached[node] && labeled.get(node).is_none() {
+            // The iterative solver may leave a score slightly below 0.
             masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
         }
     }
-    // A class that has no unlabeled node within reach has nothing to be brought to.
+    // A class that reaches no unlabeled node has no mass to normalize.
     let weight =
         |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { priors[class] };
     let weights: Vec<f64> = (0..width).map(weight).collect();
@@ -81,7 +86,7 @@ fn by_mass(
     rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()
 }
 
-/// Exponentials of the scores in units of their spread: an order with a degree, not a measured frequency.
+/// Softmax of the scores in units of their spread: a graded ranking, not calibrated frequencies.
 fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> Vec<f64> {
     let rows =
         || scores.chunks_exact(width).zip(reached).filter(|(_, reached)| **reached).map(|(row, _)| row);
@@ -112,7 +117,7 @@ fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> V
     values
 }
 
-/// The likeliest class of a node, the lowest of equal ones, and its lead over the second.
+/// The likeliest class of a node (the lowest in case of ties) and its lead over the second.
 pub(crate) fn best(row: &[f64]) -> (u32, f64) {
     let (mut first, mut second) = (0, f64::NEG_INFINITY);
     for class in 1..row.len() {
@@ -126,9 +131,9 @@ pub(crate) fn best(row: &[f64]) -> (u32, f64) {
     (first as u32, row[first] - second.max(0.0))
 }
 
-/// Weighs the classes until they have the sizes asked for among the free nodes, as nearly as ties allow.
+/// Reweights the classes until they have the given sizes among the free nodes, as closely as ties allow.
 ///
-/// Sizes are shares of the free nodes. Weights move towards them by ever smaller steps; the best met is kept.
+/// Sizes are shares of the free nodes. The weights approach them in ever smaller steps; the best weights seen are used.
 pub(super) fn to_sizes(probabilities: &mut [f64], width: usize, free: &[bool], shares: &[f64]) -> Result<()> {
     let wanted = checked_shares("class sizes", shares, width)?;
     let n_free = free.iter().filter(|free| **free).count() as f64;

@@ -1,4 +1,4 @@
-//! How well labels spread from one labeled point of each class: over random draws, or over all pairs of labeled points of two classes.
+//! How well labels spread from one labeled point per class: over random draws, or over all pairs of labeled points of two classes.
 
 use rayon::prelude::*;
 
@@ -11,32 +11,32 @@ use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
-/// Draws of one trial before it is given up: each may put two classes on copies of one point.
+/// Maximum number of draws per trial: a draw fails if it picks copies of one point for two classes.
 const TRIES: u32 = 100;
 
 /// Which labeled points are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trials {
-    /// So many random draws of one row of each class.
+    /// This many random draws of one row per class.
     Random(usize),
     /// Every pair of rows of the two classes: the exact expectation.
     AllPairs,
 }
 
-/// What the trials gave. Rows without a label count as wrong, labeled points do not count.
+/// Results of the trials. Rows left without a label count as wrong; the labeled points themselves do not count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Share of right labels in each trial.
+    /// Accuracy of each trial.
     pub accuracies: Vec<f64>,
-    /// The same, averaged over the classes.
+    /// Balanced accuracy of each trial: the mean over the classes.
     pub balanced: Vec<f64>,
-    /// Share of the largest class: what a constant answer gets.
+    /// Share of the largest class: the accuracy of a constant prediction.
     pub majority: f64,
-    /// How much of the kernel the greedy walk saw; `None` for the other rules.
+    /// How much of the kernel the greedy walk used; `None` for the other rules.
     pub walk: Option<WalkInfo>,
 }
 
-/// Rows of one trial, by class: all that count, and those that are right.
+/// Rows of one trial, by class: the total, and how many are correct.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Score {
     of_classes: Vec<(usize, usize)>,
@@ -58,7 +58,7 @@ impl Score {
         sum(|counts| counts.1) / sum(|counts| counts.0)
     }
 
-    /// Averaged over the classes that have a row left.
+    /// Mean over the classes that have unlabeled rows left.
     fn balanced(&self) -> f64 {
         let shares = self.of_classes.iter().filter(|counts| counts.0 > 0);
         let shares = shares.map(|(all, right)| *right as f64 / *all as f64);
@@ -66,7 +66,7 @@ impl Score {
     }
 }
 
-/// Tries labeled points. `node_of_row` names the node of each row; copies share one.
+/// Evaluates a rule on trial sets of labeled points. `node_of_row` is the node of each row; copies share one.
 pub fn evaluate(
     graph: &SparseGraph,
     node_of_row: &[u32],
@@ -162,7 +162,7 @@ fn random_choices(
 
 fn all_pairs(rows_of_class: &[Vec<u32>], node_of_row: &[u32]) -> Result<Vec<Vec<u32>>> {
     let [first, second] = rows_of_class else {
-        let rule = "are tried for two classes only; use random trials";
+        let rule = "are available for two classes only; use random trials";
         return Err(Error::Parameter {
             name: "all pairs".into(),
             value: rows_of_class.len().to_string(),

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::points::Duplicates;
 
-/// The class of some nodes, or of all: at least two classes, each with a labeled point.
+/// The class of some or all nodes: at least two classes, each with a labeled node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabeledNodes {
     of_nodes: Vec<Option<u32>>,
@@ -13,7 +13,7 @@ pub struct LabeledNodes {
 }
 
 impl LabeledNodes {
-    /// Checks labels of some of the nodes.
+    /// Checks the labels of some of the nodes.
     pub fn new(of_nodes: Vec<Option<u32>>, n_classes: usize) -> Result<Self> {
         let labeled: Vec<u32> =
             (0..of_nodes.len() as u32).filter(|&i| of_nodes[i as usize].is_some()).collect();
@@ -34,8 +34,8 @@ impl LabeledNodes {
         Ok(Self { of_nodes, n_classes, labeled })
     }
 
-    /// The same from labels of some of the rows. Copies of a row share a node: the label that most of them have counts, none
-    /// if two tie. Gives the number of nodes whose copies disagree, too.
+    /// The same from labels of some of the rows. Copies of a row share a node, which gets their majority label, or none
+    /// in a tie. Also returns the number of nodes whose copies disagree.
     pub fn of_rows(
         of_rows: &[Option<u32>],
         n_classes: usize,
@@ -62,8 +62,8 @@ impl LabeledNodes {
                 _ => None,
             }
         });
-        let examples = Self::new(of_nodes.collect(), n_classes)?;
-        Ok((examples, n_conflicts))
+        let labeled = Self::new(of_nodes.collect(), n_classes)?;
+        Ok((labeled, n_conflicts))
     }
 
     /// Number of nodes, labeled or not.
@@ -122,9 +122,9 @@ mod tests {
         let duplicates = Duplicates::of_points(&points);
         // Nodes: 5 (rows 0, 2), 1 (rows 1, 3, 4), 2, 9.
         let rows = [Some(1), Some(0), Some(0), Some(1), Some(0), None, Some(1)];
-        let (examples, n_conflicts) = LabeledNodes::of_rows(&rows, 2, &duplicates).unwrap();
-        assert_eq!((examples.get(0), examples.get(1), examples.get(2)), (None, Some(0), None));
-        assert_eq!((examples.get(3), n_conflicts), (Some(1), 2));
+        let (labeled, n_conflicts) = LabeledNodes::of_rows(&rows, 2, &duplicates).unwrap();
+        assert_eq!((labeled.get(0), labeled.get(1), labeled.get(2)), (None, Some(0), None));
+        assert_eq!((labeled.get(3), n_conflicts), (Some(1), 2));
         let short = LabeledNodes::of_rows(&rows[1..], 2, &duplicates).unwrap_err();
         assert_eq!(short, Error::Length { what: "labels", expected: 7, received: 6 });
     }

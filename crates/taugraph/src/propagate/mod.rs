@@ -1,4 +1,4 @@
-//! Stage 12, propagate: labels for all nodes from a few labeled points, with how sure each is; no label where none reaches.
+//! Stage 12, propagate: labels for all nodes from a few labeled points, each with its probability; nodes out of reach get no label.
 
 mod all_pairs;
 mod decide;
@@ -29,8 +29,8 @@ use crate::progress::Run;
 use decide::{Scale, probabilities, to_sizes};
 use rules::{LinearRule, Problem, Scores};
 
-/// Edges lighter than this share of the heaviest are taken as absent: through them a label would reach every point of a
-/// graph of all pairs, by weights that are mere rounding.
+/// Edges lighter than this fraction of the heaviest are ignored: in a graph of all pairs they would carry a label to every
+/// point, by weights that are mere rounding error.
 const WEAK: f64 = 1e-10;
 
 /// Labels of all nodes.
@@ -44,16 +44,16 @@ pub struct Propagation {
     pub margins: Vec<f64>,
     /// How the linear systems were solved.
     pub info: SolveInfo,
-    /// How much of the kernel the greedy walk saw; `None` for the other rules.
+    /// How much of the kernel the greedy walk used; `None` for the other rules.
     pub walk: Option<WalkInfo>,
     /// Components of the graph.
     pub n_components: usize,
-    /// Edges that were left out because they weigh less than 1e-10 of the heaviest.
+    /// Edges that were ignored because they weigh less than 1e-10 of the heaviest.
     pub n_weak_edges: usize,
 }
 
 impl Propagation {
-    /// How many nodes got no label.
+    /// Number of nodes without a label.
     pub fn n_abstained(&self) -> usize {
         self.labels.iter().filter(|label| label.is_none()).count()
     }
@@ -62,14 +62,14 @@ impl Propagation {
 /// Labels every node that a labeled point reaches.
 pub fn propagate(
     graph: &SparseGraph,
-    examples: &LabeledNodes,
+    labeled: &LabeledNodes,
     params: &PropagateParams,
     run: &Run<'_>,
 ) -> Result<Propagation> {
-    Propagator::new(graph, params, run)?.propagate(examples, run)
+    Propagator::new(graph, params, run)?.propagate(labeled, run)
 }
 
-/// The graph that labels spread on, and how many edges it lost.
+/// The graph that labels spread on, and the number of edges ignored.
 fn without_weak_edges(graph: &SparseGraph) -> (Cow<'_, SparseGraph>, usize) {
     match graph.without_weak_edges(WEAK) {
         Some((kept, n_weak)) => (Cow::Owned(kept), n_weak),
@@ -77,7 +77,7 @@ fn without_weak_edges(graph: &SparseGraph) -> (Cow<'_, SparseGraph>, usize) {
     }
 }
 
-/// What a rule needs of a graph, made once for any labeled points.
+/// What a rule needs from a graph, computed once for any set of labeled points.
 #[derive(Debug, Clone)]
 pub struct Propagator<'a> {
     graph: Cow<'a, SparseGraph>,
@@ -88,10 +88,10 @@ pub struct Propagator<'a> {
     means: Means,
 }
 
-/// By what a rule spreads labels.
+/// The means by which a rule spreads labels.
 #[derive(Debug, Clone)]
 enum Means {
-    /// Linear systems on the levels of the graph.
+    /// Linear systems, solved on a multigrid hierarchy of the graph.
     Systems { hierarchy: Hierarchy, rule: LinearRule },
     /// Walks that do not depend on the labels.
     Walks(WalkTable),
@@ -119,7 +119,7 @@ impl Means {
     }
 }
 
-/// Refuses a stage that takes `bytes` for `n_nodes` nodes, and says for how many there would be room.
+/// Refuses a stage that needs `bytes` for `n_nodes` nodes, and says how many nodes would fit.
 fn refuse_share(
     stage: &'static str,
     bytes: u64,
@@ -133,7 +133,7 @@ fn refuse_share(
 }
 
 impl<'a> Propagator<'a> {
-    /// Looks at the graph as the rule asks for it.
+    /// Prepares the graph as the rule requires.
     pub fn new(graph: &'a SparseGraph, params: &'a PropagateParams, run: &Run<'_>) -> Result<Self> {
         params.check()?;
         let (graph, n_weak) = without_weak_edges(graph);
@@ -142,7 +142,7 @@ impl<'a> Propagator<'a> {
         Ok(Self { graph, n_weak, params, components, degrees, means })
     }
 
-    /// How much of the kernel the greedy walk sees; `None` for the other rules.
+    /// How much of the kernel the greedy walk uses; `None` for the other rules.
     pub fn walk_info(&self) -> Option<WalkInfo> {
         match &self.means {
             Means::Walks(table) => Some(table.info()),
@@ -151,33 +151,33 @@ impl<'a> Propagator<'a> {
     }
 
     /// Labels every node that a labeled point reaches.
-    pub fn propagate(&self, examples: &LabeledNodes, run: &Run<'_>) -> Result<Propagation> {
+    pub fn propagate(&self, labeled: &LabeledNodes, run: &Run<'_>) -> Result<Propagation> {
         run.stage("propagate", None)?;
-        self.labels(examples, 1, run)
+        self.labels(labeled, 1, run)
     }
 
-    /// The same as part of another stage, one of so many at a time.
+    /// The same as part of another stage, one of `at_a_time` concurrent calls.
     pub(crate) fn labels(
         &self,
-        examples: &LabeledNodes,
+        labeled: &LabeledNodes,
         at_a_time: usize,
         run: &Run<'_>,
     ) -> Result<Propagation> {
         let n = self.graph.n_nodes();
-        if examples.n_nodes() != n {
-            return Err(Error::Length { what: "labels", expected: n, received: examples.n_nodes() });
+        if labeled.n_nodes() != n {
+            return Err(Error::Length { what: "labels", expected: n, received: labeled.n_nodes() });
         }
-        let by_component = examples.reached(&self.components);
+        let by_component = labeled.reached(&self.components);
         let reached: Vec<bool> =
             self.components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();
-        let (scores, scale) = self.scores(examples, &reached, at_a_time, run)?;
+        let (scores, scale) = self.scores(labeled, &reached, at_a_time, run)?;
         let SolveInfo { iterations, residual } = scores.info;
         let tolerance = self.params.solver.tolerance;
         if residual > tolerance {
             return Err(Error::SolveNotConverged { iterations, residual, tolerance });
         }
-        let probabilities = self.probabilities(&scores.values, scale, examples, &reached)?;
-        let decided: Vec<(u32, f64)> = probabilities.chunks_exact(examples.n_classes()).map(best).collect();
+        let probabilities = self.probabilities(&scores.values, scale, labeled, &reached)?;
+        let decided: Vec<(u32, f64)> = probabilities.chunks_exact(labeled.n_classes()).map(best).collect();
         Ok(Propagation {
             labels: decided.iter().zip(&reached).map(|(best, reached)| reached.then_some(best.0)).collect(),
             margins: decided.iter().map(|best| best.1.max(0.0)).collect(),
@@ -192,38 +192,38 @@ impl<'a> Propagator<'a> {
     /// Scores of every class at every node.
     fn scores(
         &self,
-        examples: &LabeledNodes,
+        labeled: &LabeledNodes,
         reached: &[bool],
         at_a_time: usize,
         run: &Run<'_>,
     ) -> Result<(Scores, Scale)> {
         match &self.means {
-            Means::Walks(table) => Ok((table.scores(examples), Scale::Difference)),
+            Means::Walks(table) => Ok((table.scores(labeled), Scale::Difference)),
             Means::Systems { hierarchy, rule } => {
-                self.refuse_without_memory(*rule, examples, at_a_time, run)?;
-                Problem { of: self, hierarchy, examples, reached, run }.scores(*rule)
+                self.refuse_without_memory(*rule, labeled, at_a_time, run)?;
+                Problem { of: self, hierarchy, labeled, reached, run }.scores(*rule)
             }
         }
     }
 
-    /// Probabilities of the classes, brought to their sizes where these are given; labeled points that are certain keep their labels.
+    /// Probabilities of the classes, matched to their sizes if given; under hard clamping labeled points keep their labels.
     fn probabilities(
         &self,
         scores: &[f64],
         scale: Scale,
-        examples: &LabeledNodes,
+        labeled: &LabeledNodes,
         reached: &[bool],
     ) -> Result<Vec<f64>> {
         let PropagateParams { clamping, priors, sizes, .. } = self.params;
-        let width = examples.n_classes();
-        let mut probabilities = probabilities(scores, scale, examples, reached, priors)?;
-        let is_held = |node: usize| *clamping == Clamping::Hard && examples.get(node).is_some();
+        let width = labeled.n_classes();
+        let mut probabilities = probabilities(scores, scale, labeled, reached, priors)?;
+        let is_clamped = |node: usize| *clamping == Clamping::Hard && labeled.get(node).is_some();
         if let Some(shares) = sizes {
-            let free: Vec<bool> = (0..reached.len()).map(|node| reached[node] && !is_held(node)).collect();
+            let free: Vec<bool> = (0..reached.len()).map(|node| reached[node] && !is_clamped(node)).collect();
             to_sizes(&mut probabilities, width, &free, shares)?;
         }
-        for (node, class) in examples.iter() {
-            if is_held(node as usize) {
+        for (node, class) in labeled.iter() {
+            if is_clamped(node as usize) {
                 let row = &mut probabilities[node as usize * width..(node as usize + 1) * width];
                 row.fill(0.0);
                 row[class as usize] = 1.0;
@@ -232,16 +232,16 @@ impl<'a> Propagator<'a> {
         Ok(probabilities)
     }
 
-    /// The hierarchy; for each right-hand side eight vectors of the iteration and its levels, scores and probabilities; and the
-    /// weights of the levels.
+    /// Counts the hierarchy; for each right-hand side, eight vectors of the iteration and its levels, scores and probabilities;
+    /// and the weights of the levels.
     fn refuse_without_memory(
         &self,
         rule: LinearRule,
-        examples: &LabeledNodes,
+        labeled: &LabeledNodes,
         at_a_time: usize,
         run: &Run<'_>,
     ) -> Result<()> {
-        let width = rule.n_right_hand_sides(examples) as u64;
+        let width = rule.n_right_hand_sides(labeled) as u64;
         let n_nodes = self.graph.n_nodes();
         let n_edges = self.graph.n_edges() as u64;
         let per_system = 8 * n_nodes as u64 * (12 * width.next_multiple_of(4) + 8) + 8 * n_edges;

@@ -1,4 +1,4 @@
-//! How labels are spread.
+//! Parameters of label propagation.
 
 use super::Solver;
 use crate::error::{Result, require};
@@ -14,30 +14,30 @@ choices! {
         "poisson" => Poisson,
         /// Local and global consistency with class-mass normalization.
         "consistency" => Consistency {
-            /// How much a node listens to its neighbors.
+            /// Weight of the neighbors' labels against a node's own.
             alpha: f64 = 0.99, "above 0 and below 1" => |alpha| *alpha > 0.0 && *alpha < 1.0;
         },
-        /// The label with the largest K_jl/√K_ll.
+        /// The label l with the largest K_jl/√K_ll, K the pseudo-inverse of the Laplacian.
         "kernel-cosine" => KernelCosine,
-        /// The label nearest in the distances of the kernel.
+        /// The label nearest in kernel distance.
         "nearest-in-kernel" => NearestInKernel,
-        /// Algorithm 2 of the paper; see [`WalkTable`](super::WalkTable).
+        /// Algorithm 2 of the paper: a greedy walk in kernel distance.
         "greedy-walk" => GreedyWalk {
-            /// The most steps.
+            /// Maximum number of steps.
             max_walk: usize = 5;
-            /// Leading eigenpairs; none takes all, which needs N² memory.
+            /// Number of leading eigenpairs; none uses all, which takes N² memory.
             pairs: Option<usize> = None;
         },
     }
 }
 
 choices! {
-    /// Whether given labels are certain.
+    /// Whether labeled points must keep their labels.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Clamping = "hard" {
-        /// Labeled points keep their labels.
+        /// They keep them.
         "hard" => Hard,
-        /// They may be outvoted by their neighbors (harmonic functions only).
+        /// Their neighbors may outvote them (harmonic functions only).
         "soft" => Soft {
             /// Strength of a given label, in units of its node's degree.
             strength: f64 = 1.0, "finite and above 0" => |strength| *strength > 0.0 && strength.is_finite();
@@ -49,7 +49,7 @@ choices! {
     /// How likely the classes are before anything is known.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Priors = "uniform" {
-        /// All alike.
+        /// All equally likely.
         "uniform" => Uniform,
         /// In these proportions.
         "given" => Given {
@@ -65,15 +65,15 @@ parameters! {
     pub struct PropagateParams {
         /// How labels spread.
         rule: Rule = Rule::Harmonic;
-        /// Whether given labels are certain.
+        /// Whether labeled points must keep their labels.
         clamping: Clamping = Clamping::Hard;
         /// How likely the classes are before anything is known.
         priors: Priors = Priors::Uniform;
-        /// Shares of the classes among the nodes to be labeled, if they are known and to be respected.
+        /// Known shares of the classes among the nodes to be labeled, which the result must match; none leaves them free.
         sizes: Option<Vec<f64>> = None;
         /// Precision of the linear systems.
         solver: Solver = Solver::default();
-        /// Whether the components of a given graph are joined by weak links, so that labels reach all of it.
+        /// Whether to join the components of a given graph by weak links, so that labels reach every node.
         link: bool = false;
     }
 }
@@ -91,7 +91,7 @@ impl PropagateParams {
     pub(super) fn check(&self) -> Result<()> {
         self.check_ranges("propagate")?;
         let soft = matches!(self.clamping, Clamping::Soft { .. });
-        let rule = "needs harmonic functions: the other rules keep given labels as they are, or never did";
+        let rule = "needs harmonic functions: the other rules have no soft clamping";
         require(!soft || self.rule == Rule::Harmonic, "propagate.clamping", "soft", rule)
     }
 }

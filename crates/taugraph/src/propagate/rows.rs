@@ -1,4 +1,4 @@
-//! What every row got, from what its node got.
+//! From results for nodes to results for rows.
 
 use super::{Clamping, Propagation};
 use crate::points::Duplicates;
@@ -10,13 +10,13 @@ pub struct RowLabels {
     pub labels: Vec<Option<u32>>,
     /// Probability of each class, row by row.
     pub probabilities: Vec<f64>,
-    /// How far the first class is ahead of the second.
+    /// Lead of the likeliest class over the second.
     pub margins: Vec<f64>,
 }
 
 impl Propagation {
-    /// Labels of the rows. `given` are the labeled points: held hard, they keep their labels, also those that differ from most copies of
-    /// their point.
+    /// Labels of the rows. `given` are the labeled points: under hard clamping they keep their labels, even those that differ
+    /// from most copies of their point.
     ///
     /// # Panics
     /// If the lengths differ from those of the propagation.
@@ -27,7 +27,7 @@ impl Propagation {
             margins: duplicates.restore(&self.margins),
             probabilities: Vec::with_capacity(width * duplicates.n_rows()),
         };
-        assert_eq!(given.len(), rows.labels.len(), "one example, or none, for each row");
+        assert_eq!(given.len(), rows.labels.len(), "one given label, or none, for each row");
         for &node in duplicates.node_of_row() {
             let of_node = node as usize * width..(node as usize + 1) * width;
             rows.probabilities.extend_from_slice(&self.probabilities[of_node]);

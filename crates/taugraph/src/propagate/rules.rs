@@ -1,4 +1,4 @@
-//! The rules that need only a few linear systems on the graph: scores of every class at every node.
+//! The rules that only need a few linear systems on the graph: scores of every class at every node.
 
 use super::decide::Scale;
 use super::labeled_nodes::LabeledNodes;
@@ -19,10 +19,10 @@ pub(super) enum LinearRule {
 
 impl LinearRule {
     /// One for each class, or one for each labeled point.
-    pub fn n_right_hand_sides(self, examples: &LabeledNodes) -> usize {
+    pub fn n_right_hand_sides(self, labeled: &LabeledNodes) -> usize {
         match self {
-            Self::KernelCosine | Self::NearestInKernel => examples.nodes().len(),
-            Self::Harmonic(_) | Self::Poisson | Self::Consistency { .. } => examples.n_classes(),
+            Self::KernelCosine | Self::NearestInKernel => labeled.nodes().len(),
+            Self::Harmonic(_) | Self::Poisson | Self::Consistency { .. } => labeled.n_classes(),
         }
     }
 }
@@ -37,7 +37,7 @@ pub(super) struct Scores {
 pub(super) struct Problem<'a> {
     pub of: &'a Propagator<'a>,
     pub hierarchy: &'a Hierarchy,
-    pub examples: &'a LabeledNodes,
+    pub labeled: &'a LabeledNodes,
     /// Whether a label reaches a node.
     pub reached: &'a [bool],
     pub run: &'a Run<'a>,
@@ -48,7 +48,7 @@ impl Problem<'_> {
         self.of.graph.n_nodes()
     }
 
-    /// The scores of a rule, and how they compare.
+    /// The scores of a rule, and how they are to be compared.
     pub fn scores(&self, rule: LinearRule) -> Result<(Scores, Scale)> {
         Ok(match rule {
             LinearRule::Harmonic(clamping) => (self.harmonic(clamping)?, Scale::Mass),
@@ -66,17 +66,17 @@ impl Problem<'_> {
     }
 
     /// Harmonic functions (Zhu, Ghahramani, Lafferty 2003): every unlabeled node has the weighted mean of its
-    /// neighbors. Held softly, labeled nodes are tied to their labels by springs of `strength` times their degree.
+    /// neighbors. Under soft clamping, labeled nodes are tied to their labels by springs of `strength` times their degree.
     pub fn harmonic(&self, clamping: Clamping) -> Result<Scores> {
-        let (n, width) = (self.n(), self.examples.n_classes());
-        let mut held: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
+        let (n, width) = (self.n(), self.labeled.n_classes());
+        let mut clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let mut extra = vec![0.0; n];
         let mut right = vec![0.0; n * width];
-        for (node, class) in self.examples.iter() {
+        for (node, class) in self.labeled.iter() {
             let (node, class) = (node as usize, class as usize);
             match clamping {
                 Clamping::Hard => {
-                    held[node] = true;
+                    clamped[node] = true;
                     for (neighbor, weight) in self.of.graph.row(node) {
                         right[neighbor as usize * width + class] += weight;
                     }
@@ -89,10 +89,10 @@ impl Problem<'_> {
                 }
             }
         }
-        let mut scores = self.solve(Ground::Some { held: &held, extra: &extra }, &right, width)?;
+        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
         if clamping == Clamping::Hard {
-            let labeled = self.examples.iter();
-            labeled.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
+            let labels = self.labeled.iter();
+            labels.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
         }
         Ok(scores)
     }
@@ -100,12 +100,12 @@ impl Problem<'_> {
     /// Poisson learning (Calder, Cook, Thorpe, Slepčev 2020): L·u = Σ (y_l − ȳ)·δ_l in every component, with ȳ the mean
     /// over its labels and Σ d·u = 0.
     pub fn poisson(&self) -> Result<Scores> {
-        let (n, width) = (self.n(), self.examples.n_classes());
+        let (n, width) = (self.n(), self.labeled.n_classes());
         let components = &self.of.components;
         let of_nodes = components.of_nodes();
         let mut means = vec![0.0; components.len() * width];
         let mut counts = vec![0.0f64; components.len()];
-        for (node, class) in self.examples.iter() {
+        for (node, class) in self.labeled.iter() {
             let component = of_nodes[node as usize] as usize;
             counts[component] += 1.0;
             means[component * width + class as usize] += 1.0;
@@ -114,7 +114,7 @@ impl Problem<'_> {
             row.iter_mut().for_each(|mean| *mean /= count.max(1.0));
         }
         let mut right = vec![0.0; n * width];
-        for (node, class) in self.examples.iter() {
+        for (node, class) in self.labeled.iter() {
             let component = of_nodes[node as usize] as usize;
             let row = &mut right[node as usize * width..(node as usize + 1) * width];
             row.iter_mut().zip(&means[component * width..]).for_each(|(right, mean)| *right = -mean);
@@ -134,20 +134,20 @@ impl Problem<'_> {
     /// Local and global consistency (Zhou et al. 2003) in its closed form, (I − α·D^−½WD^−½)·F = Y. With F = D^½·G that is
     /// (L + (1/α − 1)·D)·G = D^½·Y/α.
     pub fn consistency(&self, alpha: f64) -> Result<Scores> {
-        let (n, width) = (self.n(), self.examples.n_classes());
+        let (n, width) = (self.n(), self.labeled.n_classes());
         let degrees = &self.of.degrees;
         let mut right = vec![0.0; n * width];
-        for (node, class) in self.examples.iter() {
+        for (node, class) in self.labeled.iter() {
             right[node as usize * width + class as usize] = degrees[node as usize].sqrt() / alpha;
         }
-        let held: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
+        let clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let extra: Vec<f64> = degrees.iter().map(|degree| (1.0 / alpha - 1.0) * degree).collect();
-        let mut scores = self.solve(Ground::Some { held: &held, extra: &extra }, &right, width)?;
+        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
         }
         // A node without neighbors has only its labeled point.
-        for (node, class) in self.examples.iter().filter(|(node, _)| degrees[*node as usize] == 0.0) {
+        for (node, class) in self.labeled.iter().filter(|(node, _)| degrees[*node as usize] == 0.0) {
             scores.values[node as usize * width + class as usize] = 1.0;
         }
         Ok(scores)
@@ -156,15 +156,15 @@ impl Problem<'_> {
     /// Columns of K = L_sym† at the labeled nodes, node by node, in the order of [`LabeledNodes::nodes`].
     ///
     /// L_sym·k = e_l − P·e_l with P the projector on √d of each component; with k = D^½·g that is L·g = D^½·(e_l − P·e_l), and
-    /// of the solutions the one with Σ √d·k = 0.
+    /// we take the solution with Σ √d·k = 0.
     pub fn kernel_columns(&self) -> Result<Scores> {
-        let (n, width) = (self.n(), self.examples.nodes().len());
+        let (n, width) = (self.n(), self.labeled.nodes().len());
         let (degrees, components) = (&self.of.degrees, &self.of.components);
         let of_nodes = components.of_nodes();
         let mut volumes = vec![0.0; components.len()];
         of_nodes.iter().zip(degrees).for_each(|(&component, degree)| volumes[component as usize] += degree);
         let mut right = vec![0.0; n * width];
-        for (column, &label) in self.examples.nodes().iter().enumerate() {
+        for (column, &label) in self.labeled.nodes().iter().enumerate() {
             let component = of_nodes[label as usize];
             let root = degrees[label as usize].sqrt();
             if root > 0.0 {
@@ -182,15 +182,15 @@ impl Problem<'_> {
         Ok(scores)
     }
 
-    /// For each class the best of its labeled nodes, measured by `closeness(K_jl, K_ll)`. Across components there is no
-    /// closeness: the pseudo-inverse would call it 0.
+    /// For each class, the best of its labeled nodes by `closeness(K_jl, K_ll)`. Across components no closeness
+    /// is defined: the pseudo-inverse would make it 0.
     pub fn by_kernel(&self, closeness: impl Fn(f64, f64) -> f64) -> Result<Scores> {
         let columns = self.kernel_columns()?;
-        let (n, m, width) = (self.n(), self.examples.nodes().len(), self.examples.n_classes());
+        let (n, m, width) = (self.n(), self.labeled.nodes().len(), self.labeled.n_classes());
         let of_nodes = self.of.components.of_nodes();
         let mut values = vec![f64::NEG_INFINITY; n * width];
         for node in 0..n {
-            for (column, (label, class)) in self.examples.iter().enumerate() {
+            for (column, (label, class)) in self.labeled.iter().enumerate() {
                 if of_nodes[label as usize] == of_nodes[node] {
                     let own = columns.values[label as usize * m + column];
                     let best = &mut values[node * width + class as usize];

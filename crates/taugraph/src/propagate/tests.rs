@@ -5,7 +5,7 @@ use super::*;
 use crate::edges::Edges;
 use crate::random::{Draws, Stage, Stream};
 
-/// A random graph of several components, sizes given; weights from a few values, so that there are ties.
+/// A random graph with components of the given sizes; weights take few values, so that there are ties.
 fn random_graph(sizes: &[usize], seed: u64) -> SparseGraph {
     let mut draws = Stream::new(seed, Stage::Generator).at(0, 0);
     let mut pairs = Vec::new();
@@ -38,24 +38,24 @@ fn random_labeled(n: usize, n_classes: usize, each: usize, draws: &mut Draws) ->
 
 const EXACT: Solver = Solver { tolerance: 1e-13, max_iterations: 10_000 };
 
-/// Runs `rule` as [`propagate`] would and gives its scores.
+/// Runs `rule` as [`propagate`] would and returns its scores.
 fn scores(
     graph: &SparseGraph,
-    examples: &LabeledNodes,
+    labeled: &LabeledNodes,
     rule: impl Fn(&Problem<'_>) -> Result<Scores>,
 ) -> (Vec<f64>, SolveInfo, Components) {
     let params = PropagateParams { solver: EXACT, ..PropagateParams::default() };
     let run = Run::new(0);
     let of = Propagator::new(graph, &params, &run).unwrap();
-    let by_component = examples.reached(&of.components);
+    let by_component = labeled.reached(&of.components);
     let reached: Vec<bool> = of.components.of_nodes().iter().map(|&c| by_component[c as usize]).collect();
     let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
-    let problem = Problem { of: &of, hierarchy, examples, reached: &reached, run: &run };
+    let problem = Problem { of: &of, hierarchy, labeled, reached: &reached, run: &run };
     let found = rule(&problem).unwrap();
     (found.values, found.info, of.components.clone())
 }
 
-/// Solves a dense system by Gaussian elimination; columns of `right` beside each other.
+/// Solves a dense system by Gaussian elimination; the columns of `right` are stored side by side.
 fn dense_solve(mut a: Vec<Vec<f64>>, mut right: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let n = a.len();
     for pivot in 0..n {
@@ -86,21 +86,21 @@ fn dense_weights(graph: &SparseGraph) -> Vec<Vec<f64>> {
 fn harmonic_functions_equal_their_closed_form() {
     for seed in 0..5 {
         let graph = random_graph(&[25], seed);
-        let examples = random_labeled(25, 3, 2, &mut Stream::new(seed, Stage::Noise).at(0, 0));
+        let labeled = random_labeled(25, 3, 2, &mut Stream::new(seed, Stage::Noise).at(0, 0));
         let (w, degrees) = (dense_weights(&graph), graph.degrees());
-        let free: Vec<usize> = (0..25).filter(|&i| examples.get(i).is_none()).collect();
+        let free: Vec<usize> = (0..25).filter(|&i| labeled.get(i).is_none()).collect();
         let laplacian = |i: usize, j: usize| if i == j { degrees[i] } else { -w[i][j] };
         let a = free.iter().map(|&i| free.iter().map(|&j| laplacian(i, j)).collect()).collect();
         let right = free
             .iter()
             .map(|&i| {
                 let mut row = vec![0.0; 3];
-                examples.iter().for_each(|(l, class)| row[class as usize] += w[i][l as usize]);
+                labeled.iter().for_each(|(l, class)| row[class as usize] += w[i][l as usize]);
                 row
             })
             .collect();
         let expected = dense_solve(a, right);
-        let (found, info, _) = scores(&graph, &examples, |problem| problem.harmonic(Clamping::Hard));
+        let (found, info, _) = scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Hard));
         assert!(info.iterations > 0 && info.residual <= 1e-13);
         for (row, &i) in expected.iter().zip(&free) {
             for class in 0..3 {
@@ -108,15 +108,15 @@ fn harmonic_functions_equal_their_closed_form() {
             }
         }
         // Springs.
-        let spring = |i: usize| if examples.get(i).is_some() { 2.0 * degrees[i] } else { 0.0 };
+        let spring = |i: usize| if labeled.get(i).is_some() { 2.0 * degrees[i] } else { 0.0 };
         let a = (0..25)
             .map(|i| (0..25).map(|j| laplacian(i, j) + if i == j { spring(i) } else { 0.0 }).collect());
         let right = (0..25).map(|i| {
-            (0..3).map(|class| if examples.get(i) == Some(class) { spring(i) } else { 0.0 }).collect()
+            (0..3).map(|class| if labeled.get(i) == Some(class) { spring(i) } else { 0.0 }).collect()
         });
         let expected = dense_solve(a.collect(), right.collect());
         let (found, _, _) =
-            scores(&graph, &examples, |problem| problem.harmonic(Clamping::Soft { strength: 2.0 }));
+            scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Soft { strength: 2.0 }));
         for i in 0..25 {
             for class in 0..3 {
                 assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
@@ -128,16 +128,16 @@ fn harmonic_functions_equal_their_closed_form() {
 #[test]
 fn consistency_equals_its_closed_form() {
     let graph = random_graph(&[20, 7], 3);
-    let examples = random_labeled(20, 2, 2, &mut Stream::new(3, Stage::Noise).at(0, 0));
-    let mut labels: Vec<Option<u32>> = (0..20).map(|i| examples.get(i)).collect();
+    let labeled = random_labeled(20, 2, 2, &mut Stream::new(3, Stage::Noise).at(0, 0));
+    let mut labels: Vec<Option<u32>> = (0..20).map(|i| labeled.get(i)).collect();
     labels.resize(27, None);
-    let examples = LabeledNodes::new(labels, 2).unwrap();
+    let labeled = LabeledNodes::new(labels, 2).unwrap();
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
     let s = |i: usize, j: usize| w[i][j] / (degrees[i] * degrees[j]).sqrt();
     let a = (0..27).map(|i| (0..27).map(|j| f64::from(u8::from(i == j)) - 0.9 * s(i, j)).collect());
-    let right = (0..27).map(|i| (0..2).map(|c| f64::from(u8::from(examples.get(i) == Some(c)))).collect());
+    let right = (0..27).map(|i| (0..2).map(|c| f64::from(u8::from(labeled.get(i) == Some(c)))).collect());
     let expected = dense_solve(a.collect(), right.collect());
-    let (found, _, _) = scores(&graph, &examples, |problem| problem.consistency(0.9));
+    let (found, _, _) = scores(&graph, &labeled, |problem| problem.consistency(0.9));
     for i in 0..27 {
         for class in 0..2 {
             assert!((expected[i][class] - found[i * 2 + class]).abs() < 1e-8);
@@ -148,13 +148,13 @@ fn consistency_equals_its_closed_form() {
 #[test]
 fn poisson_learning_equals_its_closed_form() {
     let graph = random_graph(&[30], 4);
-    let examples = random_labeled(30, 3, 2, &mut Stream::new(4, Stage::Noise).at(0, 0));
+    let labeled = random_labeled(30, 3, 2, &mut Stream::new(4, Stage::Noise).at(0, 0));
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
     // L + 1·1ᵀ solves the system in the complement of the constants.
     let a = (0..30).map(|i| (0..30).map(|j| 1.0 + if i == j { degrees[i] } else { -w[i][j] }).collect());
     let right = (0..30).map(|i| {
-        let of = |class: u32| f64::from(u8::from(examples.get(i) == Some(class)));
-        (0..3).map(|class| if examples.get(i).is_some() { of(class) - 1.0 / 3.0 } else { 0.0 }).collect()
+        let of = |class: u32| f64::from(u8::from(labeled.get(i) == Some(class)));
+        (0..3).map(|class| if labeled.get(i).is_some() { of(class) - 1.0 / 3.0 } else { 0.0 }).collect()
     });
     let mut expected = dense_solve(a.collect(), right.collect());
     for class in 0..3 {
@@ -162,7 +162,7 @@ fn poisson_learning_equals_its_closed_form() {
             (0..30).map(|i| degrees[i] * expected[i][class]).sum::<f64>() / degrees.iter().sum::<f64>();
         expected.iter_mut().for_each(|row| row[class] -= mean);
     }
-    let (found, _, _) = scores(&graph, &examples, |problem| problem.poisson());
+    let (found, _, _) = scores(&graph, &labeled, |problem| problem.poisson());
     for i in 0..30 {
         for class in 0..3 {
             assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
@@ -174,13 +174,13 @@ fn poisson_learning_equals_its_closed_form() {
 #[test]
 fn kernel_columns_are_those_of_the_pseudo_inverse() {
     let graph = random_graph(&[18, 9], 5);
-    let examples = random_labeled(27, 2, 3, &mut Stream::new(5, Stage::Noise).at(0, 0));
-    let (found, _, components) = scores(&graph, &examples, |problem| problem.kernel_columns());
+    let labeled = random_labeled(27, 2, 3, &mut Stream::new(5, Stage::Noise).at(0, 0));
+    let (found, _, components) = scores(&graph, &labeled, |problem| problem.kernel_columns());
     let (w, degrees) = (dense_weights(&graph), graph.degrees());
-    let m = examples.nodes().len();
+    let m = labeled.nodes().len();
     let of = components.of_nodes();
     let volume = |c: u32| (0..27).filter(|&i| of[i] == c).map(|i| degrees[i]).sum::<f64>();
-    for (column, &l) in examples.nodes().iter().enumerate() {
+    for (column, &l) in labeled.nodes().iter().enumerate() {
         for i in 0..27 {
             let k = |j: usize| found[j * m + column];
             let applied =
@@ -200,22 +200,22 @@ fn kernel_columns_are_those_of_the_pseudo_inverse() {
     }
 }
 
-/// Algorithm 2 as METHOD words it, with all of S at hand.
-fn naive_walk(s: &[Vec<f64>], examples: &LabeledNodes, max_walk: usize) -> Vec<Vec<f64>> {
+/// Algorithm 2 word for word, with all of S at hand.
+fn naive_walk(s: &[Vec<f64>], labeled: &LabeledNodes, max_walk: usize) -> Vec<Vec<f64>> {
     let n = s.len();
     (0..n)
         .map(|j| {
-            let mut gamma = vec![f64::INFINITY; examples.n_classes()];
+            let mut gamma = vec![f64::INFINITY; labeled.n_classes()];
             let (mut visited, mut here) = (vec![j], j);
             for _ in 0..max_walk {
-                for (l, class) in examples.iter() {
+                for (l, class) in labeled.iter() {
                     let g = &mut gamma[class as usize];
                     *g = g.min(s[here][l as usize]);
                 }
                 let unvisited = (0..n).filter(|t| !visited.contains(t) && s[here][*t].is_finite());
                 let nearest = unvisited.min_by(|&a, &b| s[here][a].total_cmp(&s[here][b]));
                 match nearest {
-                    Some(t) if examples.get(t).is_none() => {
+                    Some(t) if labeled.get(t).is_none() => {
                         visited.push(t);
                         here = t;
                     }
@@ -236,10 +236,10 @@ fn the_walk_equals_the_naive_one() {
         let s: Vec<Vec<f64>> =
             (0..n).map(|i| (0..n).map(|j| table.kernel_distance(i, j)).collect()).collect();
         for draw in 0..10 {
-            let examples =
+            let labeled =
                 random_labeled(n, 2, 1 + draw as usize % 3, &mut Stream::new(seed, Stage::Noise).at(draw, 0));
-            let expected = naive_walk(&s, &examples, 5);
-            let found = table.scores(&examples).values;
+            let expected = naive_walk(&s, &labeled, 5);
+            let found = table.scores(&labeled).values;
             for i in 0..n {
                 for class in 0..2 {
                     let (e, f) = (expected[i][class], -found[i * 2 + class]);
@@ -254,10 +254,10 @@ fn the_walk_equals_the_naive_one() {
 #[test]
 fn the_walk_measures_in_the_kernel() {
     let graph = random_graph(&[16], 6);
-    let examples = random_labeled(16, 2, 2, &mut Stream::new(6, Stage::Noise).at(0, 0));
-    let (k, _, _) = scores(&graph, &examples, |problem| problem.kernel_columns());
+    let labeled = random_labeled(16, 2, 2, &mut Stream::new(6, Stage::Noise).at(0, 0));
+    let (k, _, _) = scores(&graph, &labeled, |problem| problem.kernel_columns());
     let table = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
-    let nodes = examples.nodes();
+    let nodes = labeled.nodes();
     let m = nodes.len();
     for (a, &i) in nodes.iter().enumerate() {
         for (b, &j) in nodes.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! Algorithm 2 of the paper: a greedy walk in the distances of the graph Laplacian kernel.
 //!
 //! K = L_sym† and S_ij = K_ii + K_jj − 2·K_ij = |z_i − z_j|² with z_i the entries of the eigenvectors at i, each divided
-//! by the root of its eigenvalue. Across components S is infinite: taken literally the pseudo-inverse would give a small
-//! distance there. From node j, up to `max_walk` times: every label is as close as the walk ever came to it; the walk moves
-//! to the nearest node not yet visited and ends where that is labeled. Where it moves does not depend on the labels, so
-//! one table of walks serves every set of labels.
+//! by the square root of its eigenvalue. Across components S is infinite: taken literally, the pseudo-inverse would give a
+//! small distance there. From node j, up to `max_walk` times, the walk moves to the nearest node not yet visited and ends
+//! where that node is labeled; each label is as close as the walk ever came to it. The moves do not depend on the labels,
+//! so one table of walks serves every set of labels.
 
 use rayon::prelude::*;
 
@@ -24,25 +24,25 @@ use crate::spectral::{
 /// Marks the end of a walk.
 const END: u32 = u32::MAX;
 
-/// How much of the kernel a walk sees.
+/// How much of the kernel a walk uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WalkInfo {
     /// Eigenpairs of the kernel in use.
     pub n_pairs: usize,
-    /// Eigenpairs that it has.
+    /// Eigenpairs in total.
     pub n_all: usize,
-    /// The largest eigenvalue of K that may be missing, relative to the largest; 0 if none is missing.
+    /// Bound on the largest missing eigenvalue of K, relative to the largest of all; 0 if none is missing.
     pub truncation: f64,
 }
 
-/// The walks from every node, without regard to labels.
+/// The walks from every node, independent of labels.
 #[derive(Debug, Clone)]
 pub struct WalkTable {
     components: Components,
     /// z of each node.
     coordinates: Vec<f64>,
     n_pairs: usize,
-    /// All of S, where the coordinates take as much memory anyway.
+    /// All of S, if the coordinates take as much memory anyway.
     distances: Option<Vec<f64>>,
     /// Nodes of the walk from each node, itself first.
     walks: Vec<u32>,
@@ -51,7 +51,7 @@ pub struct WalkTable {
 }
 
 impl WalkTable {
-    /// With all eigenpairs: memory and time of a dense eigenproblem.
+    /// With all eigenpairs: takes the memory and time of a dense eigenproblem.
     pub fn exact(graph: &SparseGraph, max_walk: usize, run: &Run<'_>) -> Result<Self> {
         let components = graph.components();
         let n_pairs = graph.n_nodes() - components.len();
@@ -62,7 +62,7 @@ impl WalkTable {
     /// With the `n_pairs` leading eigenpairs only.
     pub fn truncated(graph: &SparseGraph, n_pairs: usize, max_walk: usize, run: &Run<'_>) -> Result<Self> {
         let components = graph.components();
-        let rule = "must be at least 1 and at most the nodes beyond one for each component";
+        let rule = "must be at least 1 and at most the number of nodes minus the number of components";
         let fits = n_pairs >= 1 && n_pairs + components.len() <= graph.n_nodes();
         require(fits, "kernel pairs", n_pairs, rule)?;
         Self::in_pairs(graph, components.clone(), n_pairs, EigenParams::default(), max_walk, run)
@@ -78,7 +78,7 @@ impl WalkTable {
     ) -> Result<Self> {
         require((1..=100).contains(&max_walk), "max walk", max_walk, "must be between 1 and 100")?;
         let n = graph.n_nodes();
-        // Coordinates, the copy that is searched, the eigenvectors that they come from; and, where all pairs are used, the distances.
+        // Coordinates, the copy that is searched, the eigenvectors they come from; and, if all pairs are used, the distances.
         let estimate = |n: usize| {
             let stages = vec![("kernel", 40 * n as u64 * n_pairs.min(n) as u64)];
             MemoryEstimate::of(stages)
@@ -94,7 +94,7 @@ impl WalkTable {
             walk_component(&nodes, &coordinates, n_pairs, max_walk, &mut walks, run)?;
         }
         let is_exact = n_pairs + components.len() == n;
-        // Eigenvalues of K are the inverses: what comes behind the last pair is at most as large as that.
+        // Eigenvalues of K are the inverses: those after the last pair are no larger than its own.
         let truncation = if is_exact { 0.0 } else { values[0] / values[n_pairs - 1] };
         let mut table =
             Self { components, coordinates, n_pairs, distances: None, walks, max_walk, truncation };
@@ -105,7 +105,7 @@ impl WalkTable {
         Ok(table)
     }
 
-    /// S between two nodes: the distance of the kernel, infinite across components.
+    /// S between two nodes: the kernel distance, infinite across components.
     pub fn kernel_distance(&self, i: usize, j: usize) -> f64 {
         let of = self.components.of_nodes();
         if of[i] == of[j] { self.distance(i, j) } else { f64::INFINITY }
@@ -119,25 +119,25 @@ impl WalkTable {
         at(i).iter().zip(at(j)).map(|(a, b)| (a - b) * (a - b)).sum()
     }
 
-    /// How much of the kernel is there.
+    /// How much of the kernel is used.
     pub fn info(&self) -> WalkInfo {
         let n_all = self.components.of_nodes().len() - self.components.len();
         WalkInfo { n_pairs: self.n_pairs, n_all, truncation: self.truncation }
     }
 
-    /// For each node and class minus the least distance from the walk to a label of the class.
-    pub(super) fn scores(&self, examples: &LabeledNodes) -> Scores {
-        let (n, width) = (self.components.of_nodes().len(), examples.n_classes());
+    /// For each node and class, minus the smallest distance from the walk to a label of the class.
+    pub(super) fn scores(&self, labeled: &LabeledNodes) -> Scores {
+        let (n, width) = (self.components.of_nodes().len(), labeled.n_classes());
         let of_nodes = self.components.of_nodes();
         let mut values = vec![f64::NEG_INFINITY; n * width];
         for (node, row) in values.chunks_exact_mut(width).enumerate() {
             let walk = &self.walks[node * self.max_walk..(node + 1) * self.max_walk];
             for (step, &place) in walk.iter().enumerate() {
-                // The walk ends before a labeled node; the one that it starts from does not count.
-                if place == END || (step > 0 && examples.get(place as usize).is_some()) {
+                // The walk ends before a labeled node; its starting node does not count.
+                if place == END || (step > 0 && labeled.get(place as usize).is_some()) {
                     break;
                 }
-                for (label, class) in examples.iter() {
+                for (label, class) in labeled.iter() {
                     if of_nodes[label as usize] == of_nodes[node] {
                         let best = &mut row[class as usize];
                         *best = best.max(-self.distance(place as usize, label as usize));
@@ -150,7 +150,7 @@ impl WalkTable {
     }
 }
 
-/// z of each of the `n` nodes: its entries of the eigenvectors, each divided by the root of its eigenvalue.
+/// z of each of the `n` nodes: its entries of the eigenvectors, each divided by the square root of its eigenvalue.
 fn coordinates(values: &[f64], vectors: &[f64], n: usize) -> Vec<f64> {
     let mut coordinates = vec![0.0; n * values.len()];
     for (pair, (value, vector)) in values.iter().zip(vectors.chunks_exact(n)).enumerate() {

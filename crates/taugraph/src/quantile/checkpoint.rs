@@ -21,7 +21,7 @@ impl Checkpoint for Quantiles {
         if let Some(rate) = self.crossing_rate {
             arrays.put("crossing_rate", None, vec![rate]);
         }
-        // A joint model has no τ of its own: not a number.
+        // A joint model has no τ of its own: NaN.
         let of = |training: &Training| training.tau.unwrap_or(f64::NAN);
         arrays.put("training_taus", None, self.training.iter().map(of).collect::<Vec<_>>());
         let stop = |training: &Training| {

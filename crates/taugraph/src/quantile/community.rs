@@ -1,7 +1,7 @@
-//! Persistence over communities: in how many of several partitions the ends of an edge lie together.
+//! Persistence over communities: in how many of several partitions the ends of an edge share a community.
 //!
-//! Louvain's method (Blondel et al. 2008) on the similarities of the candidate edges, at several resolutions and seeds. An
-//! edge whose ends stay together whatever the resolution lies inside a dense region; one that is cut by most partitions lies
+//! The Louvain method (Blondel et al. 2008) on the similarities of the candidate edges, at several resolutions and seeds. An
+//! edge whose ends stay together at every resolution lies inside a dense region; one that most partitions cut lies
 //! between two.
 
 use rayon::prelude::*;
@@ -15,13 +15,13 @@ use crate::parameter::parameters;
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
-/// Most sweeps over the nodes of one level; a handful is usual.
+/// Maximum number of sweeps over the nodes of one level; a handful is usual.
 const SWEEPS: usize = 50;
-/// A node moves only for more than this share of the total weight: less is rounding.
+/// A node moves only for a gain above this fraction of the total weight: less is rounding.
 const MIN_GAIN: f64 = 1e-12;
 
 parameters! {
-    /// Parameters of the communities.
+    /// Parameters of the community estimator.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Community {
         /// Resolutions of the modularity: higher ones give more communities.
@@ -29,7 +29,7 @@ parameters! {
             |all| !all.is_empty() && all.iter().all(|r| r.is_finite() && *r > 0.0);
         /// Partitions at each resolution.
         seeds: usize = 3, "between 1 and 1000" => |seeds| (1..=1000).contains(seeds);
-        /// Persistence of an edge that every partition cuts: communities are coarse, so that they weaken an edge and do not
+        /// Persistence of an edge that every partition cuts: communities are coarse, so they weaken an edge but do not
         /// remove it.
         floor: f64 = 0.5, "between 0 and 1" => |floor| (0.0..=1.0).contains(floor);
     }
@@ -39,7 +39,7 @@ impl ConditionalQuantiles for Community {
     fn bytes(&self, size: ProblemSize) -> u64 {
         let partitions = (self.resolutions.len() * self.seeds) as u64;
         let at_work = (rayon::current_num_threads() as u64).min(partitions);
-        // The graph, and for each partition at work a copy of it that shrinks.
+        // The graph, and for each partition in progress a shrinking copy of it.
         24 * size.n_edges * (1 + 2 * at_work)
             + 64 * size.n_nodes * at_work
             + 4 * size.n_nodes * partitions
@@ -83,12 +83,12 @@ impl Community {
     }
 }
 
-/// A weighted graph in which nodes may have weight within themselves.
+/// A weighted graph in which nodes may have internal weight.
 struct Level {
     offsets: Vec<usize>,
     ids: Vec<u32>,
     weights: Vec<f64>,
-    /// Weight within each node, both directions.
+    /// Internal weight of each node, counted in both directions.
     inner: Vec<f64>,
 }
 
@@ -164,7 +164,7 @@ impl Sums {
         self.values[community as usize] += weight;
     }
 
-    /// The sums, in the order in which their communities came first.
+    /// The sums, in the order in which their communities first appeared.
     fn take(&mut self) -> Vec<(u32, f64)> {
         let found = self.touched.iter().map(|&c| (c, self.values[c as usize])).collect();
         for &community in &self.touched {
@@ -176,7 +176,7 @@ impl Sums {
     }
 }
 
-/// Moves nodes to the neighboring community of the largest gain until none gains, then does the same with the communities.
+/// Moves nodes to the neighboring community with the largest gain until no move gains, then repeats with the communities as nodes.
 fn louvain(graph: &SparseGraph, resolution: f64, draws: &mut Draws, run: &Run<'_>) -> Result<Vec<u32>> {
     let mut of_nodes: Vec<u32> = (0..graph.n_nodes() as u32).collect();
     let mut level = Level::of(graph);
@@ -206,7 +206,7 @@ fn move_nodes(level: &Level, resolution: f64, draws: &mut Draws, run: &Run<'_>) 
         for &node in &order {
             let node = node as usize;
             let own = community[node];
-            // Its own community comes first, so that a tie leaves it where it is.
+            // Its own community comes first, so in a tie the node stays.
             sums.add(own, 0.0);
             level.row(node).for_each(|(other, weight)| sums.add(community[other as usize], weight));
             volumes[own as usize] -= strengths[node];
@@ -269,7 +269,7 @@ mod tests {
         let expected: Vec<u32> = (0..60).map(|node| node / 5).collect();
         for partition in community.partitions(&graph, &Run::new(1)).unwrap() {
             let found = modularity(&graph, &partition, 1.0);
-            // At this resolution two cliques may join; never is the result worse than the cliques by more than that.
+            // At this resolution two cliques may merge; otherwise the result is never worse than the cliques.
             assert!(found >= modularity(&graph, &expected, 1.0) - 0.02, "{found}");
             assert!((0..60).all(|node| partition[node] == partition[node / 5 * 5]));
         }

@@ -1,11 +1,11 @@
-//! Controls: the same pipeline without the quantile step. Every claim about it is shown beside one of these.
+//! Controls: the same pipeline without the quantile step. Every claim about that step is compared with one of these.
 
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
 use crate::error::Result;
 use crate::progress::Run;
 
-/// Ŵ_τ = W: an edge persists at every τ or at none. What is left is a threshold on the affinities.
+/// Ŵ_τ = W: an edge persists at every τ or at none. All that remains is a threshold on the affinities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Identity;
 

@@ -1,6 +1,6 @@
 //! Quantiles must not cross: Ŵ_τ may not rise with τ.
 //!
-//! Models trained apart for each τ cross on almost every edge. Sorting the values of an edge in descending
+//! Models trained separately for each τ cross on almost every edge. Sorting the values of an edge in descending
 //! order (rearrangement: Chernozhukov, Fernández-Val, Galichon 2010) removes the crossings and never makes the
 //! estimate worse.
 

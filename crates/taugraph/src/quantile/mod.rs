@@ -1,8 +1,8 @@
-//! Stage 6, conditional quantiles: what similarity each candidate edge has at each quantile τ.
+//! Stage 6, conditional quantiles: the similarity of each candidate edge at each quantile τ.
 //!
 //! One interface for every estimator: similarities of the candidate edges in, [`Quantiles`] out. In the paper's
 //! convention a *higher* τ gives a *lower* reconstruction Ŵ_τ, so edges vanish as τ grows; an edge that
-//! persists up to a high τ is similar also to the neighborhoods of its ends. [`loss`] has the details.
+//! persists up to a high τ also agrees with the neighborhoods of its ends. [`loss`] has the details.
 
 mod checkpoint;
 mod community;
@@ -70,7 +70,7 @@ impl Taus {
         &self.0
     }
 
-    /// How many.
+    /// Number of quantiles.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -94,7 +94,7 @@ choices! {
     pub enum Estimator = "neighborhood" {
         /// Empirical quantiles over the neighborhoods of the edge's ends; the default.
         "neighborhood" => Neighborhood(settings: Neighborhood),
-        /// The paper's networks.
+        /// The paper's auto-encoder networks.
         "auto-encoder" => AutoEncoder(settings: AutoEncoder),
         /// Symmetric low-rank factorization.
         "factorization" => Factorization(settings: Factorization),
@@ -102,7 +102,7 @@ choices! {
         "overlap" => Overlap(settings: Overlap),
         /// Common communities of the edge's ends.
         "community" => Community(settings: Community),
-        /// Several of them: the product of their persistences.
+        /// Several estimators: the product of their persistences.
         "product" => Product(settings: Product),
         /// Control: Ŵ_τ = W at every τ.
         "identity" => Identity,
@@ -111,7 +111,7 @@ choices! {
     }
 }
 
-/// By names with commas between them, or as JSON; below them a part by its name: `parts.community.floor`.
+/// Comma-separated names, or JSON; a part is addressed by its name: `parts.community.floor`.
 impl ParameterTree for Vec<Estimator> {
     fn to_json(&self) -> Value {
         self.iter().map(ParameterTree::to_json).collect::<Vec<_>>().into()
@@ -132,7 +132,7 @@ impl ParameterTree for Vec<Estimator> {
         };
         let before = std::mem::take(self);
         for part in &parts {
-            // What is asked for again keeps its parameters.
+            // A part that is listed again keeps its parameters.
             let name = part.as_str().unwrap_or_default().replace('_', "-");
             let mut estimator = before.iter().find(|known| known.name() == name).cloned().unwrap_or_default();
             estimator.set(path, &[], part)?;
@@ -158,7 +158,7 @@ impl ParameterTree for Vec<Estimator> {
 }
 
 impl Estimator {
-    /// Whether its parameters are within their ranges.
+    /// Checks that its parameters are within their ranges.
     pub fn check(&self) -> Result<()> {
         self.check_ranges("graph.estimator")
     }
@@ -178,7 +178,7 @@ impl Estimator {
     }
 }
 
-/// Size of the problem, for the estimate of the memory.
+/// Size of the problem, for the memory estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProblemSize {
     /// Distinct points.
@@ -191,12 +191,12 @@ pub struct ProblemSize {
 
 /// Estimates the conditional quantiles of the candidate edges' similarities.
 pub trait ConditionalQuantiles {
-    /// Neighbors that must be known of each point.
+    /// Neighbors that must be known for each point.
     fn n_neighbors(&self) -> usize {
         0
     }
 
-    /// Bytes allocated at the peak, the result included.
+    /// Peak memory in bytes, including the result.
     fn bytes(&self, size: ProblemSize) -> u64;
 
     /// The quantiles. `threshold` is the similarity above which an edge counts as present.
@@ -214,18 +214,18 @@ pub trait ConditionalQuantiles {
 pub struct Quantiles {
     /// The quantiles τ.
     pub taus: Taus,
-    /// Ŵ_τ, all τ of the first edge, then all of the second, …; `None` where only the persistence is known.
+    /// Ŵ_τ, all τ of the first edge, then all of the second, …; `None` if only the persistence is known.
     pub reconstructions: Option<Vec<f64>>,
-    /// The highest τ at which each edge persists, where the estimator knows it better than on the list of τ.
+    /// The highest τ at which each edge persists, if the estimator knows it more precisely than on the list of τ.
     pub persistence: Option<Vec<f64>>,
-    /// How the training went, for each τ (one entry for a joint network); empty without training.
+    /// Training history for each τ (one entry for a joint network); empty without training.
     pub training: Vec<Training>,
-    /// Share of the edges whose reconstructions crossed before they were put in order.
+    /// Share of the edges whose reconstructions crossed before they were rearranged.
     pub crossing_rate: Option<f64>,
 }
 
 impl Quantiles {
-    /// Where only the persistence of each edge is known, without training.
+    /// From the persistence of each edge alone, without training.
     pub(crate) fn from_persistence(taus: &Taus, persistence: Vec<f64>) -> Self {
         Self {
             taus: taus.clone(),
@@ -236,8 +236,8 @@ impl Quantiles {
         }
     }
 
-    /// τ̂ of each of `n_edges` edges: the highest τ at which Ŵ_τ exceeds the threshold, 0 if it does not at the lowest; or
-    /// what the estimator knows of it.
+    /// τ̂ of each of `n_edges` edges: the estimator's own persistence, or the highest τ at which Ŵ_τ exceeds the threshold, 0 if it
+    /// does not at the lowest.
     pub(crate) fn persistence(&self, n_edges: usize, threshold: f64) -> Cow<'_, [f64]> {
         let taus = self.taus.values();
         match (&self.persistence, &self.reconstructions) {
@@ -245,7 +245,7 @@ impl Quantiles {
             (None, Some(values)) => values
                 .par_chunks_exact(taus.len())
                 .map(|of_edge| match of_edge.iter().rposition(|&value| value > threshold) {
-                    // What is absent at the lowest τ is absent, also if quantiles that cross bring it back.
+                    // An edge absent at the lowest τ is absent, even if crossing quantiles bring it back.
                     Some(t) if of_edge[0] > threshold => taus[t],
                     _ => 0.0,
                 })
@@ -256,28 +256,28 @@ impl Quantiles {
     }
 }
 
-/// How the training of one model went.
+/// Training history of one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// The quantile; `None` for a joint model of all quantiles.
     pub tau: Option<f64>,
     /// Loss after each iteration (mean over the rows, penalties included).
     pub losses: Vec<f64>,
-    /// Why it ended.
+    /// Why it stopped.
     pub stop: StopReason,
 }
 
-/// Why an iteration ended.
+/// Why an iteration stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
-    /// The loss no longer fell by more than the tolerance.
+    /// The loss fell by less than the tolerance.
     Converged,
     /// All iterations were used before the loss stopped falling.
     IterationLimit,
-    /// All steps of a schedule with a fixed number of them were done.
+    /// All steps of a schedule with a fixed number of steps were done.
     Completed,
-    /// No step along the search direction lowered the loss any more.
+    /// No step along the search direction lowered the loss any further.
     NoDescent,
 }
 

@@ -1,9 +1,9 @@
 //! The default estimator: empirical conditional quantiles from the neighborhoods of an edge's two ends.
 //!
-//! For an edge ij pool the similarities of j to points like i, and of i to points like j:
+//! For an edge ij, pool the similarities of j to points like i, and of i to points like j:
 //! w_kj for k ∈ {i} ∪ N(i) and w_ki for k ∈ {j} ∪ N(j), with N the `pool` nearest neighbors: 2·(pool + 1) values.
-//! Ŵ_τ(ij) is their (1−τ)-quantile (the smallest value v with at least a share 1−τ of the pool at or below it).
-//! Hence Ŵ_τ > θ exactly when a share of more than τ of the pool lies above θ: the highest persistent τ is that
+//! Ŵ_τ(ij) is their (1−τ)-quantile (the smallest value v such that at least a share 1−τ of the pool is at or below it).
+//! Hence Ŵ_τ > θ exactly if more than a share τ of the pool lies above θ: the highest τ at which the edge persists is that
 //! share, found by counting. Nothing is trained and nothing is random; the cost is 2·(pool + 1) similarities for
 //! each edge.
 
@@ -17,11 +17,11 @@ use crate::error::{Result, require};
 use crate::parameter::{choices, parameters};
 use crate::progress::Run;
 
-/// Nodes that one thread works on one after the other.
+/// Nodes that one thread processes in sequence.
 const NEARBY: usize = 128;
 
 choices! {
-    /// What of the pool is the persistence of an edge.
+    /// Which statistic of the pool is the persistence of an edge.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum PoolStatistic = "share" {
         /// The share above the threshold.
@@ -32,12 +32,12 @@ choices! {
 }
 
 choices! {
-    /// Whether the quantiles themselves are wanted, beside the persistence that follows from them.
+    /// Whether to return the quantiles themselves, besides the persistence that follows from them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum KeepReconstructions = "no" {
-        /// Only the persistence: 8 bytes for each edge.
+        /// Only the persistence: 8 bytes per edge.
         "no" => No,
-        /// Also Ŵ_τ: 8 bytes more for each edge and quantile.
+        /// Also Ŵ_τ: 8 more bytes per edge and quantile.
         "yes" => Yes,
     }
 }
@@ -46,9 +46,9 @@ parameters! {
     /// Parameters of the neighborhood estimator.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Neighborhood {
-        /// Neighbors of each end that enter the pool.
+        /// Number of neighbors of each end that enter the pool.
         pool: usize = 15, "at least 1" => |pool| *pool >= 1;
-        /// How the pool becomes a persistence.
+        /// Which statistic of the pool is the persistence of an edge.
         statistic: PoolStatistic = PoolStatistic::Share;
         /// Whether to return Ŵ_τ as well.
         reconstructions: KeepReconstructions = KeepReconstructions::No;
@@ -62,7 +62,7 @@ impl ConditionalQuantiles for Neighborhood {
 
     fn bytes(&self, size: ProblemSize) -> u64 {
         let kept = if self.reconstructions == KeepReconstructions::Yes { size.n_taus } else { 0 };
-        // The order of the nodes and the lists of rows that the parallel loop hands out add 48 bytes for each node.
+        // The node order and the lists of rows for the parallel loop add 48 bytes per node.
         8 * size.n_edges * (1 + kept) + 48 * size.n_nodes
     }
 
@@ -74,7 +74,7 @@ impl ConditionalQuantiles for Neighborhood {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let edges = similarities.edges();
-        let rule = "must be at most the neighbors known of each point";
+        let rule = "must be at most the number of known neighbors of each point";
         require(self.pool <= similarities.neighbors().k(), "pool", self.pool, rule)?;
         run.stage("neighborhood quantiles", Some(edges.n_nodes() as u64))?;
         let order = similarities.neighbors().locality_order();
@@ -89,11 +89,11 @@ impl ConditionalQuantiles for Neighborhood {
 }
 
 impl Neighborhood {
-    /// What the pools say about the persistence of every edge.
+    /// The statistic of every edge's pool.
     ///
-    /// Half of an edge's pool is around either end, and the sums of both are added. Halves are made by the node that they are
-    /// around: the points like it are the same for all its edges, and the nodes come in an order in which they lie close together, so
-    /// that hardly a row is fetched from afar.
+    /// Half of an edge's pool lies around either end, and the sums of both halves are added. Halves are computed node by node:
+    /// the points like a node are the same for all its edges, and the nodes come in locality order, so
+    /// most rows are already in the cache.
     fn persistences(
         &self,
         similarities: &Similarities<'_>,
@@ -102,7 +102,7 @@ impl Neighborhood {
         run: &Run<'_>,
     ) -> Vec<f64> {
         let edges = similarities.edges();
-        // Sums of floating-point numbers as bits. Two terms have the same sum in either order: no thread can change it.
+        // Floating-point sums stored as bits. Two terms have the same sum in either order, so threads cannot change it.
         let sums: Vec<AtomicU64> = (0..edges.len()).map(|_| AtomicU64::new(0f64.to_bits())).collect();
         order.par_chunks(NEARBY).for_each(|nearby| {
             let (mut like, mut half) = (Vec::new(), Vec::new());
@@ -154,14 +154,14 @@ impl Neighborhood {
         values
     }
 
-    /// What the pool of an edge, as −ln of similarities, says about its persistence.
+    /// The statistic of an edge's pool, which is given as −ln of similarities.
     pub(crate) fn persistence(&self, pool: &[f64], threshold: f64) -> f64 {
         self.sum(pool, threshold) / pool.len() as f64
     }
 
     fn sum(&self, exponents: &[f64], threshold: f64) -> f64 {
         match self.statistic {
-            // w > θ is decided on the exponents: no exponential is taken for the share.
+            // w > θ is decided on the exponents: the share needs no exponentials.
             PoolStatistic::Share => {
                 let limit = -threshold.ln();
                 exponents.iter().filter(|&&x| x < limit).count() as f64
@@ -181,8 +181,8 @@ impl Neighborhood {
     }
 }
 
-/// Place of the (1−τ)-quantile among `n` values in descending order: the highest place of which a share of more
-/// than τ lies at or above it.
+/// Index of the (1−τ)-quantile among `n` values in descending order: the lowest index such that more than a share
+/// τ of the values lies at or before it.
 fn rank_from_above(tau: f64, n: usize) -> usize {
     ((tau * n as f64).floor() as usize).min(n - 1)
 }

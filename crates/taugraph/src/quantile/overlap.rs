@@ -1,7 +1,7 @@
 //! Persistence by shared neighbors: the Jaccard overlap of the neighborhoods of an edge's ends.
 //!
-//! No quantile and no training: what two points have in common says how likely they belong together. A rival of the
-//! conditional quantiles at the same price.
+//! No quantile and no training: the more neighbors two points share, the likelier they belong together. An alternative to the
+//! conditional quantiles at the same cost.
 
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
@@ -10,10 +10,10 @@ use crate::parameter::parameters;
 use crate::progress::Run;
 
 parameters! {
-    /// Parameters of the overlap.
+    /// Parameters of the overlap estimator.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Overlap {
-        /// Neighbors of each end, beside the point itself.
+        /// Number of neighbors of each end, not counting the point itself.
         pool: usize = 30, "at least 1" => |pool| *pool >= 1;
     }
 }
@@ -35,11 +35,11 @@ impl ConditionalQuantiles for Overlap {
         run: &Run<'_>,
     ) -> Result<Quantiles> {
         let (edges, neighbors) = (similarities.edges(), similarities.neighbors());
-        let rule = "must be at most the neighbors known of each point";
+        let rule = "must be at most the number of known neighbors of each point";
         require(self.pool <= neighbors.k(), "pool", self.pool, rule)?;
         run.stage("shared neighbors", Some(edges.n_nodes() as u64))?;
         let size = self.pool + 1;
-        // Each point among its own neighbors, in order of ids.
+        // Each point together with its neighbors, in order of ids.
         let sorted: Vec<u32> = (0..neighbors.len())
             .flat_map(|i| {
                 let mut own = neighbors.ids(i)[..self.pool].to_vec();
@@ -62,7 +62,7 @@ impl ConditionalQuantiles for Overlap {
     }
 }
 
-/// Entries that two ascending lists share.
+/// Number of entries that two ascending lists share.
 fn n_common(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {

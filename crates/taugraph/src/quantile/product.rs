@@ -1,4 +1,4 @@
-//! Several estimators at once: an edge persists as far as all of them agree, by the product of its persistences.
+//! Several estimators at once: the persistence of an edge is the product of its persistences under each.
 
 use super::{Community, ConditionalQuantiles, Estimator, Neighborhood, ProblemSize, Quantiles, Taus};
 use crate::affinity::Similarities;
@@ -7,7 +7,7 @@ use crate::parameter::parameters;
 use crate::progress::Run;
 
 parameters! {
-    /// Parameters of the product.
+    /// Parameters of the product estimator.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Product {
         /// The estimators whose persistences are multiplied.
@@ -15,7 +15,7 @@ parameters! {
     }
 }
 
-/// What does well on very many points.
+/// A combination that does well on very many points.
 fn usual_parts() -> Vec<Estimator> {
     vec![Estimator::Neighborhood(Neighborhood::default()), Estimator::Community(Community::default())]
 }

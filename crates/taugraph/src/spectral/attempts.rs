@@ -1,4 +1,4 @@
-//! Attempts at an eigenproblem: the methods of a plan, called with what they need.
+//! Attempts at an eigenproblem: calls the methods of a plan with what each needs.
 
 use std::cell::OnceCell;
 
@@ -15,23 +15,23 @@ use super::solvers::{Context, dense};
 use crate::error::{Error, Result};
 use crate::linear::Hierarchy;
 
-/// Shift of the inverse, as a share of the norm: below the smallest gaps of interest (1e-6), above rounding.
+/// Shift of the inverse, as a fraction of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
-/// What solvers are asked for, as a share of the tolerance: the residuals that are measured must be within that.
+/// Tolerance passed to the solvers, as a fraction of the user's, which the measured residuals must meet.
 const OF_TOLERANCE: f64 = 0.25;
-/// Steps of Lanczos between two looks at the convergence.
+/// Lanczos steps between two convergence checks.
 const STEPS: usize = 8;
-/// The same for the inverse, which converges in few steps, each of which is expensive.
+/// The same for the inverse, which converges in few but expensive steps.
 const INVERSE_STEPS: usize = 4;
-/// Each operator takes random vectors of its own.
+/// Each operator has its own random vectors.
 const SALT: u32 = 0;
 const INVERSE_SALT: u32 = 1;
 
-/// What a method offers: vectors, and whether it made sure that none was missed.
+/// What a method returns: vectors, and whether it confirmed that none was missed.
 pub(super) struct Candidate {
     pub vectors: Vec<f64>,
     pub confirmed: bool,
-    /// Confirmed distance to the eigenvalue after them.
+    /// Confirmed distance to the next eigenvalue.
     pub gap: Option<f64>,
 }
 
@@ -41,19 +41,19 @@ impl From<LanczosResult> for Candidate {
     }
 }
 
-/// An eigenproblem, and what attempts at it leave to those after them.
+/// An eigenproblem, and what each attempt passes on to the next.
 pub(super) struct Attempts<'a> {
     pub laplacian: &'a Laplacian<'a>,
     /// Known null vectors, orthonormal.
     pub null: Vec<f64>,
-    /// Pairs wanted beside them.
+    /// Pairs wanted besides them.
     pub wanted: usize,
     pub params: &'a EigenParams,
     pub memory_limit: Option<u64>,
     pub context: Context<'a>,
     /// Applications of the Laplacian so far.
     pub applications: usize,
-    /// Start vectors that are better than random ones.
+    /// Starting vectors that are better than random ones.
     guesses: OnceCell<Vec<f64>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Attempts<'a> {
         Self { laplacian, null, wanted, params, memory_limit, context, applications: 0, guesses }
     }
 
-    /// The pairs that a method finds; `None` if it cannot be used here.
+    /// The pairs that a method finds; `None` if it does not apply.
     pub fn make(&mut self, method: Method) -> Result<Option<Candidate>> {
         match method {
             Method::Dense => self.dense().map(Some),
@@ -95,7 +95,7 @@ impl<'a> Attempts<'a> {
         self.params.tolerance * self.laplacian.norm_bound()
     }
 
-    /// The same where the space that the pairs span is known to be that far from the next.
+    /// The same, given the confirmed distance of the pairs from the next one.
     pub fn tolerance_with_gap(&self, gap: Option<f64>) -> f64 {
         self.tolerance().max(self.params.angle * gap.unwrap_or(0.0))
     }
@@ -118,7 +118,7 @@ impl<'a> Attempts<'a> {
         Ok(Candidate { vectors, confirmed: true, gap: None })
     }
 
-    /// Lanczos that gives way to another method.
+    /// Lanczos that stops early in favor of another method.
     fn first_lanczos(&mut self, max_applications: usize) -> Result<Candidate> {
         let mut forecast = Forecast::new(self.params.tolerance, max_applications);
         let found = self.lanczos(self.params.angle, max_applications, &mut forecast)?;
@@ -131,7 +131,7 @@ impl<'a> Attempts<'a> {
         if angle > 0.0 && found.confirmed {
             let worst = Measured::of(self.laplacian, &found.vectors).worst();
             if worst > self.tolerance_with_gap(found.gap) {
-                // The next pair came closer than it had looked: on from here, to the tolerance.
+                // The next pair turned out closer than it seemed: continue from here, to the tolerance.
                 self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
                 found = self.lanczos(0.0, max_applications, &mut Unlimited)?;
             }
@@ -167,17 +167,17 @@ impl<'a> Attempts<'a> {
             angle: 0.0,
             steps: INVERSE_STEPS,
             max_applications: self.remaining_applications().min(max_applications),
-            // It converges from anything, sooner than it could take in a block of guesses.
+            // It converges from any start, sooner than it could absorb a block of guesses.
             guesses: &[],
             salt: INVERSE_SALT,
         };
         let found = lanczos::largest(&inverse, &self.null, &params, &mut Unlimited, self.context)?;
         self.applications += found.applications;
-        // The distance that it knows is one of inverses.
+        // The distance that it reports is between inverse eigenvalues.
         Ok(Some(Candidate { gap: None, ..found.into() }))
     }
 
-    /// The factorized inverse; none if it is too large, or fails.
+    /// The factorized inverse; `None` if it is too large or fails.
     fn inverse(&self, max_bytes: Option<u64>) -> Option<ShiftInvert> {
         let shifted = Shifted::new(self.laplacian, SHIFT * self.laplacian.norm_bound())?;
         let fits = max_bytes.is_none_or(|most| shifted.bytes() <= most);

@@ -1,4 +1,4 @@
-//! The spectral embedding: the smallest eigenvectors as coordinates.
+//! The spectral embedding: eigenvectors of the smallest eigenvalues as coordinates.
 
 use rayon::prelude::*;
 
@@ -13,28 +13,28 @@ use crate::parameter::choices;
 use crate::progress::Run;
 
 choices! {
-    /// What becomes of the eigenvectors' rows.
+    /// How the rows of eigenvector entries are normalized.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RowNormalization = "unit-length" {
         /// Each row is scaled to length 1 (Ng, Jordan, Weiss 2001).
         "unit-length" => UnitLength,
         /// Each eigenvector is multiplied by 1 − λ (1 − λ/bound for the unnormalized kind): one step of the diffusion map.
         "diffusion" => Diffusion,
-        /// As they are.
+        /// Unchanged.
         "plain" => Plain,
     }
 }
 
-/// A point in the eigenvectors' coordinates for each node.
+/// The coordinates of each node: its entries of the eigenvectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
     /// Row-major, one row for each node.
     pub coordinates: Vec<f64>,
     /// Number of coordinates.
     pub n_columns: usize,
-    /// Length that each row had before it was scaled to 1; `None` if rows were not.
+    /// Length of each row before it was scaled to 1; `None` if rows were not scaled.
     pub row_lengths: Option<Vec<f64>>,
-    /// Eigenvalue behind each coordinate, ascending.
+    /// Eigenvalue of each coordinate, ascending.
     pub eigenvalues: Vec<f64>,
     /// Residual of each eigenpair.
     pub residuals: Vec<f64>,
@@ -48,7 +48,7 @@ impl Embedding {
         &self.coordinates[node * self.n_columns..(node + 1) * self.n_columns]
     }
 
-    /// The same embedding with its first columns only, rows treated anew.
+    /// The same embedding with only its first columns, rows normalized again.
     pub(crate) fn truncated(mut self, n_columns: usize, rows: RowNormalization) -> Embedding {
         let mut coordinates = std::mem::take(&mut self.coordinates);
         if n_columns < self.n_columns {
@@ -86,7 +86,7 @@ impl Checkpoint for Embedding {
 
     fn from_arrays(mut arrays: Arrays<'static>) -> Result<Self> {
         let shape = arrays.shape("coordinates")?.to_vec();
-        let &[n, n_columns] = &shape[..] else { return Err(bad("coordinates", "it is no table".into())) };
+        let &[n, n_columns] = &shape[..] else { return Err(bad("coordinates", "it is not a table".into())) };
         let info = EigenInfo::from_numbers(&arrays.take::<u64>("info", &[4])?)
             .ok_or_else(|| bad("info", "it names no solver".into()))?;
         Ok(Embedding {
@@ -103,9 +103,9 @@ impl Checkpoint for Embedding {
     }
 }
 
-/// Embeds the nodes of a graph by the `n_columns` smallest eigenvectors of a Laplacian.
+/// Embeds the nodes of a graph by the eigenvectors of a Laplacian's `n_columns` smallest eigenvalues.
 ///
-/// The sign of a coordinate is fixed by its largest entry (the first of several), which is positive.
+/// The sign of a coordinate is fixed so that its largest entry (the first in case of ties) is positive.
 pub fn embed(
     graph: &SparseGraph,
     kind: LaplacianKind,
@@ -145,7 +145,7 @@ pub fn embed(
     })
 }
 
-/// Scales every row to length 1 and gives the lengths that they had; a row of zeros stays.
+/// Scales every row to length 1 and returns the original lengths; a row of zeros stays zero.
 fn unit_rows(coordinates: &mut [f64], n_columns: usize) -> Vec<f64> {
     coordinates.par_chunks_exact_mut(n_columns).map(unit_row).collect()
 }

@@ -8,16 +8,16 @@ use crate::dense::norm;
 use crate::graph::{Components, SparseGraph};
 use crate::parameter::choices;
 
-/// Rows handed to a thread at once.
+/// Rows per thread at a time.
 const ROWS: usize = 512;
 
 choices! {
-    /// Which Laplacian; D holds the degrees.
+    /// The Laplacian; D is the diagonal matrix of degrees.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LaplacianKind = "symmetric" {
         /// I − D^−½ W D^−½; eigenvalues in [0, 2].
         "symmetric" => Symmetric,
-        /// I − D^−1 W; the eigenvalues of the symmetric one, its eigenvectors divided by √D.
+        /// I − D^−1 W; has the eigenvalues of the symmetric one, and its eigenvectors divided by √D.
         "random-walk" => RandomWalk,
         /// D − W.
         "unnormalized" => Unnormalized,
@@ -58,7 +58,7 @@ impl<'a> Laplacian<'a> {
         self.kind
     }
 
-    /// No eigenvalue is above this.
+    /// Upper bound on the eigenvalues.
     pub fn norm_bound(&self) -> f64 {
         self.norm_bound
     }
@@ -68,7 +68,7 @@ impl<'a> Laplacian<'a> {
         &self.degrees
     }
 
-    /// How nodes count in the kind of the Laplacian.
+    /// How nodes are weighted in this kind of Laplacian.
     pub(super) fn masses(&self) -> Masses {
         match self.kind {
             LaplacianKind::Unnormalized => Masses::Ones,
@@ -95,8 +95,8 @@ impl<'a> Laplacian<'a> {
         });
     }
 
-    /// The unit vectors that would be null vectors if the named parts were separate components: D^½·1 (or 1) on
-    /// each part. For the components themselves they span the null space, without any eigenvalue.
+    /// The unit vectors that would be null vectors if the given parts were separate components: D^½·1 (or 1) on
+    /// each part. For the components themselves they span the null space; no eigenproblem needs to be solved.
     pub(super) fn part_vectors(
         &self,
         parts: &Components,
@@ -138,7 +138,7 @@ impl SymmetricMatrix for Laplacian<'_> {
     fn diagonal(&self, i: usize) -> f64 {
         match self.kind {
             LaplacianKind::Unnormalized => self.degrees[i],
-            // A node without edges is a component of its own: its null vector needs a zero here.
+            // An isolated node is a component of its own: its null vector needs a zero here.
             _ => f64::from(u8::from(self.degrees[i] > 0.0)),
         }
     }
@@ -148,7 +148,7 @@ impl SymmetricMatrix for Laplacian<'_> {
     }
 }
 
-/// Σ weight·x[id], in four interleaved sums: one alone would wait for each addition to finish.
+/// Σ weight·x[id], in four interleaved sums: a single sum would wait for each addition to finish.
 #[inline]
 fn sparse_dot(ids: &[u32], weights: &[f64], x: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
@@ -163,7 +163,7 @@ fn sparse_dot(ids: &[u32], weights: &[f64], x: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// bound·I − L: its *largest* eigenvalues belong to the smallest of L.
+/// bound·I − L: its *largest* eigenvalues correspond to the smallest of L.
 pub(super) struct Flipped<'a>(pub &'a Laplacian<'a>);
 
 impl SymmetricOperator for Flipped<'_> {

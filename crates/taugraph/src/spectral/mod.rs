@@ -1,4 +1,4 @@
-//! Stage 10, spectral: eigenpairs of graph Laplacians, and the embedding that they give.
+//! Stage 10, spectral: eigenpairs of graph Laplacians, and the spectral embedding.
 
 mod attempts;
 mod embedding;
@@ -17,12 +17,12 @@ pub use laplacian::{Laplacian, LaplacianKind};
 pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
 pub use solve::smallest_eigenpairs;
 
-/// Bytes that finding `n_pairs` eigenpairs of a graph of `n` nodes holds at its peak, beside the graph.
+/// Peak memory of finding `n_pairs` eigenpairs of a graph of `n` nodes, in bytes, besides the graph.
 pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
     solvers::lanczos::bytes(n, n_pairs) + 40 * n as u64
 }
 
-/// The same if Lanczos gives way to another method, which it only does where there is that much.
+/// The same if Lanczos is followed by another method, which happens only if that much memory is available.
 pub(crate) fn max_bytes(n: usize, n_edges: u64, n_pairs: usize) -> u64 {
     bytes(n, n_pairs).max(plan::granted(n, n_edges, n_pairs) + (40 + 8 * n_pairs as u64) * n as u64)
 }

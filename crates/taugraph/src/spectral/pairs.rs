@@ -1,16 +1,16 @@
-//! What is asked of an eigensolver, and what it gives back.
+//! Parameters and results of the eigensolvers.
 
 use serde_json::Value;
 
 use crate::parameter::{Leaf, choices, parameters};
 
-/// Which method to use.
+/// The method to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SolverChoice {
     /// The policy of [`smallest_eigenpairs`](super::smallest_eigenpairs).
     #[default]
     Automatic,
-    /// Only this one, or an error.
+    /// Only this method; an error if it fails.
     Only(EigenSolver),
 }
 
@@ -33,10 +33,10 @@ impl Leaf for SolverChoice {
 }
 
 choices! {
-    /// The methods.
+    /// The eigensolvers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EigenSolver = "lanczos" {
-        /// All pairs of the dense matrix.
+        /// All eigenpairs of the dense matrix.
         "dense" => Dense,
         /// Thick-restart Lanczos.
         "lanczos" => Lanczos,
@@ -51,21 +51,21 @@ parameters! {
     /// Parameters of the eigensolvers.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct EigenParams {
-        /// Largest residual of a converged pair, as a share of the bound on the eigenvalues.
+        /// Largest residual of a converged pair, relative to the upper bound on the eigenvalues.
         tolerance: f64 = 1e-8, "at least 1e-14 and below 1" => |tolerance| (1e-14..1.0).contains(tolerance);
-        /// Pairs are converged as well once the space they span is known to within this angle: residuals of at most the angle times
-        /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0 leaves it at the tolerance; for grouping points,
-        /// where only the space counts, 0.001 will do.
+        /// Pairs also count as converged once the space they span is known to within this angle: residuals of at most the angle times
+        /// the confirmed distance to the next eigenvalue (Davis and Kahan 1970). 0 uses the tolerance alone; for clustering,
+        /// where only the space matters, 0.001 suffices.
         angle: f64 = 0.0, "between 0 and 0.1" => |angle| (0.0..=0.1).contains(angle);
-        /// Which method.
+        /// The eigensolver; automatic chooses it by the size and shape of the graph.
         solver: SolverChoice = SolverChoice::Automatic;
-        /// The most applications of the Laplacian, over all methods.
+        /// Maximum number of applications of the Laplacian, over all methods.
         max_applications: usize = 100_000, "at least 1" => |most| *most >= 1;
     }
 }
 
 impl EigenParams {
-    /// Where the space counts and not each vector in it: an angle of 1e-3 will do.
+    /// For uses in which only the space matters, not each vector in it: an angle of 1e-3 suffices.
     pub fn for_space() -> Self {
         Self { angle: 1e-3, ..Self::default() }
     }
@@ -74,19 +74,19 @@ impl EigenParams {
 /// How the pairs were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenInfo {
-    /// The method that converged; `None` if the null space was all that was asked for.
+    /// The method that converged; `None` if only null vectors were requested.
     pub solver: Option<EigenSolver>,
-    /// Applications of the Laplacian (solves, for the inverse), failed methods included.
+    /// Applications of the Laplacian (solves, for the inverse), including failed methods.
     pub applications: usize,
     /// Connected components of the graph: the multiplicity of eigenvalue 0.
     pub n_components: usize,
-    /// Whether the method made sure that it missed no smaller pair. Without, every pair is still an eigenpair within the
+    /// Whether the method confirmed that it missed no smaller pair. Even if not, every pair is an eigenpair within the
     /// tolerance.
     pub confirmed: bool,
 }
 
 impl EigenInfo {
-    /// As whole numbers.
+    /// Everything as whole numbers.
     pub(super) fn to_numbers(&self) -> [u64; 4] {
         let solver = match self.solver {
             None => 0,
@@ -105,7 +105,7 @@ impl EigenInfo {
             1 => Some(EigenSolver::Dense),
             2 => Some(EigenSolver::Lanczos),
             3 => Some(EigenSolver::ShiftInvert),
-            // 4 was a solver that is no more.
+            // 4 was a solver that has been removed.
             5 => Some(EigenSolver::Multigrid),
             _ => return None,
         };
@@ -114,7 +114,7 @@ impl EigenInfo {
     }
 }
 
-/// The smallest eigenpairs of a Laplacian, ascending. The random-walk kind gives those of the symmetric one.
+/// The smallest eigenpairs of a Laplacian, ascending. For the random-walk kind they are those of the symmetric one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eigenpairs {
     /// Eigenvalues.

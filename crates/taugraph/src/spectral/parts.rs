@@ -1,19 +1,19 @@
-//! Nearly separate parts of a graph, as guesses of its smallest eigenvectors.
+//! Nearly separate parts of a graph, as guesses for its smallest eigenvectors.
 //!
-//! Clusters that hang together by weak links only give eigenvalues near 0 that are almost equal. Their eigenvectors are
-//! almost those of the separate parts, D^½·1 on each: as start vectors these save what a random start would have to
+//! Clusters connected only by weak links give eigenvalues near 0 that are almost equal. Their eigenvectors are
+//! almost those of the separate parts, D^½·1 on each: as starting vectors these provide what a random start would have to
 //! find one by one.
 
 use super::laplacian::Laplacian;
 use crate::dense::dot;
 use crate::graph::Components;
 
-/// Edges below this share of the geometric mean of their ends' degrees are weak.
+/// Edges lighter than this fraction of the geometric mean of their ends' degrees are weak.
 const WEAK: f64 = 1e-3;
-/// A part is nearly separate if its Rayleigh quotient (cut over volume) is below this share of the norm.
+/// A part is nearly separate if its Rayleigh quotient (cut over volume) is below this fraction of the norm.
 const NEARLY: f64 = 5e-3;
 
-/// Guesses for at most `most` parts, largest first, column-major; none if the graph does not fall apart.
+/// Guesses for at most `most` parts, largest first, column-major; empty if the graph has no such parts.
 pub(super) fn guesses(laplacian: &Laplacian<'_>, most: usize) -> Vec<f64> {
     let graph = laplacian.graph();
     let n = graph.n_nodes();

@@ -1,11 +1,11 @@
-//! When plain Lanczos gives way to another method.
+//! When plain Lanczos stops in favor of another method.
 
 use super::solvers::lanczos::Patience;
 
-/// Worst residual after the first steps from which on convergence looks doubtful.
+/// Worst residual after the first steps above which convergence looks doubtful.
 const DOUBTFUL: f64 = 2e-2;
 
-/// Goes on while it looks as if the pairs will converge in time.
+/// Continues as long as the pairs look likely to converge in time.
 pub(super) struct Forecast {
     tolerance: f64,
     max_applications: usize,
@@ -18,7 +18,7 @@ impl Forecast {
         Self { tolerance, max_applications, seen: Vec::new() }
     }
 
-    /// Extrapolates the geometric fall of the residual over the restarts seen.
+    /// Extrapolates the geometric decrease of the residual over the restarts seen.
     fn is_hopeless(&self, applications: usize) -> bool {
         // Two restarts show a rough rate, three a better one.
         let (worst, rate, patience) = match *self.seen {
@@ -60,9 +60,9 @@ mod tests {
                 .map(|(&worst, restart)| forecast.gives_up(worst, 20 * restart))
                 .collect()
         };
-        // Two digits a restart: four more will do.
+        // Two digits per restart: four more suffice.
         assert_eq!(gives_up(&[1e-2, 1e-4, 1e-6]), [false; 3]);
-        // A tenth of a digit a restart; after two the rate is not trusted much.
+        // A tenth of a digit per restart; after two the rate is not trusted much.
         assert_eq!(gives_up(&[1e-2, 8e-3, 6.4e-3]), [false, true, true]);
         // A setback is forgiven once.
         assert_eq!(gives_up(&[1e-2, 2e-2, 2e-2]), [false, false, true]);

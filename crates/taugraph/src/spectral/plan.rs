@@ -1,47 +1,47 @@
 //! The solver policy, as data: which methods are tried for an eigenproblem, in which order, and how far each may go.
 //!
 //! 1. Small problems: all pairs of the dense matrix.
-//! 2. Narrow graphs, whose gaps are small and whose factors are too: Lanczos on the shift-inverted operator.
+//! 2. Narrow graphs, which have small gaps but also small factors: Lanczos on the shift-inverted operator.
 //! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
-//! 4. All others: thick-restart Lanczos, given up early where its convergence shows that the gap is too small; then Davidson.
-//! 5. Where these fail: Lanczos once more, with patience; up to 3000 nodes the dense matrix.
+//! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson.
+//! 5. If these fail: Lanczos once more, with many more steps; up to 3000 nodes the dense matrix.
 
 use super::pairs::{EigenSolver, SolverChoice};
 use super::shape::Shape;
 use super::solvers::davidson;
 use crate::linear::Hierarchy;
 
-/// Up to this many nodes the dense eigenproblem is solved at once; the border is a choice, not a measurement.
+/// Up to this many nodes the dense eigenproblem is solved right away; the limit is a choice, not a measurement.
 const DENSE_NODES: usize = 300;
 /// Up to this many nodes a dense eigenproblem is the last resort.
 const LAST_RESORT_NODES: usize = 3000;
-/// A graph is narrow if factorizing it along its length takes at most this many multiplications for each edge: about the
-/// time of a hundred applications of the Laplacian, more than which plain Lanczos takes on such graphs.
+/// A graph is narrow if factorizing it along its length takes at most this many multiplications per edge: about the
+/// time of a hundred applications of the Laplacian; plain Lanczos takes more on such graphs.
 const NARROW_WORK: f64 = 5000.0;
-/// A graph is long from this many steps from end to end: every application takes Lanczos one step further, and it has to go there
-/// and back more than once, while multigrid takes about the time of two hundred applications.
+/// A graph is long if it takes this many steps from end to end: every application takes Lanczos one step further, and it has to
+/// go back and forth more than once, while multigrid takes about the time of two hundred applications.
 const LONG: usize = 100;
-/// Applications within which Lanczos must promise to converge, or give way.
+/// Applications within which Lanczos must be expected to converge; otherwise it stops early.
 const MAX_FIRST_LANCZOS: usize = 250;
-/// Applications of Lanczos where nothing else is left.
+/// Applications of Lanczos as a last resort.
 const MAX_LAST_LANCZOS: usize = 5000;
 /// Solves with the factor: the inverse converges in few steps or not at all.
 const MAX_SOLVES: usize = 3000;
 
-/// What is known of an eigenproblem before any method is tried.
+/// What is known about an eigenproblem before any method is tried.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Problem {
     pub n_nodes: usize,
     pub n_edges: usize,
-    /// Null vectors that are known already.
+    /// Known null vectors.
     pub n_null: usize,
-    /// Pairs wanted beside them.
+    /// Pairs wanted besides them.
     pub wanted: usize,
-    /// What the user asks for.
+    /// The user's parameters.
     pub choice: SolverChoice,
-    /// Most applications of the Laplacian, over all attempts.
+    /// Maximum number of applications of the Laplacian, over all attempts.
     pub max_applications: usize,
-    /// Bytes that may be allocated, where a limit is known.
+    /// Bytes that may be allocated, if a limit is known.
     pub memory_limit: Option<u64>,
 }
 
@@ -51,16 +51,16 @@ pub(super) enum Method {
     Dense,
     Lanczos {
         max_applications: usize,
-        /// Whether it ends early where it looks as if it will not converge in time.
+        /// Whether it stops early if it is not expected to converge in time.
         gives_way: bool,
     },
     ShiftInvert {
         max_applications: usize,
-        /// Without a factor of at most this size it is not tried.
+        /// It is not tried if the factor would be larger than this.
         max_bytes: Option<u64>,
     },
     Multigrid {
-        /// Whether the others are tried where weights are too far apart for its sums.
+        /// Whether other methods follow if the weights vary too much for its sums.
         may_break_down: bool,
     },
 }
@@ -79,17 +79,17 @@ impl Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attempt {
     pub method: Method,
-    /// Whether it is for want of any pairs: skipped once there are some within the tolerance, confirmed or not.
+    /// Whether it is only a fallback: skipped once there are pairs within the tolerance, confirmed or not.
     pub is_fallback: bool,
 }
 
-/// Attempts in their order; each is made if those before it failed or left doubts.
+/// Attempts in order; each is made if those before it failed or could not confirm their result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub attempts: Vec<Attempt>,
 }
 
-/// What a graph is like, for the choice of a solver.
+/// Classes of graphs, for the choice of a solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GraphClass {
     Narrow,
@@ -98,7 +98,7 @@ enum GraphClass {
 }
 
 impl Plan {
-    /// `shape` is only asked for where it matters: finding it takes a few passes over the edges.
+    /// `shape` is only called if it matters: finding the shape takes a few passes over the edges.
     pub fn new(problem: &Problem, shape: impl FnOnce() -> Shape) -> Self {
         let (methods, fallbacks) = match problem.choice {
             SolverChoice::Only(solver) => (vec![problem.only(solver)], Vec::new()),
@@ -165,7 +165,7 @@ impl Problem {
         Method::Lanczos { max_applications: self.max_applications.min(MAX_LAST_LANCZOS), gives_way: false }
     }
 
-    /// On spectra that crowd at 0 all others may stall: up to some size the whole spectrum is then worth its price.
+    /// On spectra that cluster at 0 all other methods may stall: up to some size the whole spectrum is then worth its cost.
     fn last_resort(&self) -> Vec<Method> {
         if self.n_nodes <= LAST_RESORT_NODES { vec![Method::Dense] } else { Vec::new() }
     }
@@ -176,20 +176,20 @@ impl Problem {
         Method::ShiftInvert { max_applications: MAX_SOLVES, max_bytes: Some(max_bytes) }
     }
 
-    /// Whether so much may be allocated beside the graph.
+    /// Whether this much may be allocated besides the graph.
     fn fits(&self, bytes: u64) -> bool {
         self.memory_limit.is_none_or(|limit| bytes <= limit / 2)
     }
 
-    /// What other methods than Lanczos may allocate.
+    /// What methods other than Lanczos may allocate.
     fn granted(&self) -> u64 {
-        // The null vectors are there twice.
+        // The null vectors are stored twice.
         let null = 8 * (self.n_null * self.n_nodes) as u64;
         granted(self.n_nodes, self.n_edges as u64, self.wanted) + null
     }
 }
 
-/// Bytes that may be allocated for `wanted` pairs beside the graph: what multigrid takes, and a factor may take as well.
+/// Bytes that may be allocated for `wanted` pairs besides the graph: what multigrid needs, and a factor may also use.
 pub(super) fn granted(n: usize, n_edges: u64, wanted: usize) -> u64 {
     let [making, kept] = Hierarchy::bytes(n as u64, n_edges);
     making.max(kept + davidson::bytes(n, wanted))
@@ -221,7 +221,7 @@ mod tests {
         attempts.into_iter().map(|attempt| (attempt.method, attempt.is_fallback)).collect()
     }
 
-    /// Where the shape must not matter, as finding it takes time.
+    /// For cases in which the shape must not be computed, since that takes time.
     fn plan_without_shape(problem: Problem) -> Vec<(Method, bool)> {
         let attempts = Plan::new(&problem, || panic!("the shape is not needed")).attempts;
         attempts.into_iter().map(|attempt| (attempt.method, attempt.is_fallback)).collect()
@@ -231,7 +231,7 @@ mod tests {
     fn small_problems_are_dense() {
         let dense = [(Method::Dense, false)];
         assert_eq!(plan_without_shape(Problem { n_nodes: 300, ..PROBLEM }), dense);
-        // A third of all pairs.
+        // A third of all eigenpairs.
         assert_eq!(plan_without_shape(Problem { n_nodes: 900, wanted: 299, ..PROBLEM }), dense);
         assert_ne!(plan(Problem { n_nodes: 900, wanted: 298, ..PROBLEM }, COMPACT), dense);
     }

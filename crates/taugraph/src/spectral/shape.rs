@@ -1,23 +1,23 @@
-//! How long and narrow a graph is: its length in steps from node to node, and the work of factorizing it along that.
+//! How long and narrow a graph is: its length in steps from node to node, and the work of factorizing it along its length.
 //!
-//! Spirals, roads and curves of any kind are narrow: in breadth-first order from one of their ends every node meets only
-//! nodes of its own level and of the two beside it, and a factorization fills no more than that band (Cuthill and McKee
+//! Spirals, roads and curves of any kind are narrow: in breadth-first order from one of their ends every node is adjacent only
+//! to nodes of its own level and the two next to it, and a factorization fills no more than that band (Cuthill and McKee
 //! 1969; ends found as in George and Liu 1979). The same shapes have the small eigenvalue gaps at which plain Lanczos
-//! stalls. A few passes over the edges find out, where planning a factorization costs as much as computing it.
+//! stalls. A few passes over the edges find out, whereas a symbolic factorization costs as much as computing the factor.
 
 use crate::graph::SparseGraph;
 
-/// Most sweeps for an end of a component: each starts from the far end of the one before.
+/// Maximum number of sweeps for an end of a component: each starts from the far end of the one before.
 const SWEEPS: usize = 4;
 
-/// Nodes in breadth-first order from `start`, and where each level begins, the end of the last one included.
+/// Nodes in breadth-first order from `start`, and where each level begins, followed by the end of the last.
 struct Levels {
     nodes: Vec<usize>,
     bounds: Vec<usize>,
 }
 
 impl Levels {
-    /// `seen` holds the sweep that saw each node last; `sweep` is a new one.
+    /// `seen` is the last sweep that visited each node; `sweep` is a new one.
     fn from(graph: &SparseGraph, start: usize, seen: &mut [u32], sweep: u32) -> Self {
         seen[start] = sweep;
         let mut levels = Levels { nodes: vec![start], bounds: vec![0, 1] };
@@ -43,13 +43,13 @@ impl Levels {
         self.bounds.len() - 1
     }
 
-    /// A node of the last level with fewest neighbors.
+    /// The node of the last level with the fewest neighbors.
     fn far_end(&self, graph: &SparseGraph) -> usize {
         let last = &self.nodes[self.bounds[self.len() - 1]..];
         *last.iter().min_by_key(|&&node| (graph.n_neighbors(node), node)).expect("a level has nodes")
     }
 
-    /// A row of a banded factor reaches back to the level before.
+    /// Work of a banded factorization, in which each row reaches back to the previous level.
     fn work(&self) -> f64 {
         let sizes: Vec<f64> = self.bounds.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let before = std::iter::once(&0.0).chain(&sizes);
@@ -60,13 +60,13 @@ impl Levels {
 /// The shape of a graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
-    /// Multiplications of a Cholesky factorization that fills the whole band, an upper bound.
+    /// Multiplications of a Cholesky factorization that fills the whole band; an upper bound.
     pub band_work: f64,
     /// Steps from one end of the longest component to the other.
     pub length: usize,
 }
 
-/// Looks at a graph from its ends.
+/// Measures a graph from its ends.
 pub(super) fn shape(graph: &SparseGraph) -> Shape {
     let mut seen = vec![0; graph.n_nodes()];
     let mut sweep = 0;
@@ -102,7 +102,7 @@ mod tests {
         shape(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap())
     }
 
-    /// Whatever node the search begins with, it ends at an end: each row meets one node before it.
+    /// Whatever node the search begins with, it finds an end: each row is adjacent to one earlier node.
     #[test]
     fn a_shuffled_path_is_unrolled() {
         let name = |place: usize| (place * 37 % 101) as u32;

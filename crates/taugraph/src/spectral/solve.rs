@@ -1,8 +1,8 @@
-//! The smallest eigenpairs of a Laplacian: a plan is made and carried out.
+//! The smallest eigenpairs of a Laplacian: makes a plan and carries it out.
 //!
 //! Components first: the null space is known exactly and deflated, never found by an eigenvalue threshold. For the other pairs
-//! the attempts of the [`Plan`] are made in turn. Whatever a method says, every pair is measured again: residual |L·u − λ·u|.
-//! Pairs above the tolerance are never returned as converged; after the last attempt they are an error.
+//! the attempts of the [`Plan`] are made in turn. Whatever a method reports, the residual |L·u − λ·u| of every pair is measured again.
+//! Pairs above the tolerance are never returned as converged; if some are left after the last attempt, that is an error.
 
 use super::attempts::{Attempts, Candidate};
 use super::laplacian::Laplacian;
@@ -18,14 +18,14 @@ use crate::random::{Stage, Stream};
 
 /// The `n_pairs` smallest eigenpairs, all with residuals within the tolerance, or an error.
 ///
-/// If the graph has more components than pairs are asked for, the null vectors of the first components are given.
+/// If the graph has more components than requested pairs, the null vectors of the first components are returned.
 pub fn smallest_eigenpairs(
     laplacian: &Laplacian<'_>,
     n_pairs: usize,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
-    // Inside the thread pool once, and not anew for each of the many short parallel loops.
+    // Enter the thread pool once, not for each of the many short parallel loops.
     rayon::scope(|_| find_smallest(laplacian, n_pairs, params, run))
 }
 
@@ -37,7 +37,12 @@ fn find_smallest(
 ) -> Result<Eigenpairs> {
     params.check_ranges("eigen")?;
     let n = laplacian.degrees().len();
-    require(n_pairs >= 1 && n_pairs <= n, "eigenpairs", n_pairs, "must be at least 1 and at most the nodes")?;
+    require(
+        n_pairs >= 1 && n_pairs <= n,
+        "eigenpairs",
+        n_pairs,
+        "must be at least 1 and at most the number of nodes",
+    )?;
     run.stage("eigenpairs", None)?;
     let components = laplacian.graph().components();
     let n_null = components.len().min(n_pairs);
@@ -84,7 +89,7 @@ fn plan(
     Plan::new(&problem, || shape(graph))
 }
 
-/// Makes the attempts in their order, until one finds all pairs and confirms that none was missed.
+/// Makes the attempts in order until one finds all pairs and confirms that none was missed.
 fn carry_out(plan: &Plan, attempts: &mut Attempts<'_>) -> Result<Found> {
     let mut outcome = Outcome::default();
     for attempt in &plan.attempts {
@@ -107,24 +112,24 @@ struct Found {
     measured: Measured,
 }
 
-/// No pairs, where none are wanted.
+/// No pairs, if none are wanted.
 impl Default for Found {
     fn default() -> Self {
         Self { solver: None, confirmed: true, vectors: Vec::new(), measured: Measured::default() }
     }
 }
 
-/// What the attempts so far have come to.
+/// The outcome of the attempts so far.
 #[derive(Default)]
 struct Outcome {
-    /// All residuals are fine, but a pair may have been missed: the next attempt decides.
+    /// All residuals are small enough, but a pair may have been missed: the next attempt decides.
     unconfirmed: Option<Found>,
-    /// Most pairs that have converged, and the worst residual of that attempt.
+    /// The largest number of pairs that have converged, and the worst residual of that attempt.
     best: Option<(usize, f64)>,
 }
 
 impl Outcome {
-    /// Measures a candidate, and gives it back if nothing is left to be done.
+    /// Measures a candidate, and returns it if it is final.
     fn judge(&mut self, candidate: Candidate, solver: EigenSolver, attempts: &Attempts<'_>) -> Option<Found> {
         let Candidate { vectors, confirmed, gap } = candidate;
         let measured = Measured::of(attempts.laplacian, &vectors);
@@ -145,7 +150,7 @@ impl Outcome {
         None
     }
 
-    /// After the last attempt.
+    /// The result after the last attempt.
     fn conclude(self, attempts: &Attempts<'_>) -> Result<Found> {
         if let Some(found) = self.unconfirmed {
             return Ok(found);

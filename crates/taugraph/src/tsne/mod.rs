@@ -1,7 +1,7 @@
-//! t-SNE (van der Maaten and Hinton 2008): points in the plane such that neighbors stay neighbors, for pictures.
+//! t-SNE (van der Maaten and Hinton 2008): places points in the plane so that neighbors stay neighbors, for pictures.
 //!
-//! Of points, all pairs attract and repel each other exactly, so that time grows with N²; for a few thousand points. Of a graph, its edges
-//! attract, and far groups of points repel as one ([`tsne_of_graph`]); for tens of thousands. Nothing is random.
+//! For points, the attractive and repulsive forces of all pairs are exact, so time grows with N²; suited to a few thousand points. For
+//! a graph, its edges attract, and distant groups of points repel as one ([`tsne_of_graph`]); suited to tens of thousands. Nothing is random.
 
 mod of_graph;
 mod quadtree;
@@ -20,7 +20,7 @@ use crate::progress::Run;
 pub struct TsneParams {
     /// Effective number of neighbors of each point.
     pub perplexity: f64,
-    /// Steps; the first quarter, at most 250 of them, pulls neighbors together more strongly.
+    /// Number of steps; in the first quarter, at most 250 of them, the attractive forces are exaggerated.
     pub steps: usize,
 }
 
@@ -30,11 +30,11 @@ impl Default for TsneParams {
     }
 }
 
-/// Attraction of the first steps, relative to the others.
+/// Exaggeration of the attractive forces in the first steps.
 const EXAGGERATION: f64 = 12.0;
 
-/// Two coordinates for each point, row by row. `start` has two as well, say the leading principal components; only its shape
-/// matters.
+/// Two coordinates for each point, row by row. `start` has the same form, for example the leading principal components; its scale
+/// does not matter.
 pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) -> Result<Vec<f64>> {
     let n = space.len();
     let fits = params.perplexity >= 1.0 && params.perplexity <= (n as f64 - 1.0) / 3.0;
@@ -47,7 +47,7 @@ pub fn tsne(space: &Space, start: &[f64], params: &TsneParams, run: &Run<'_>) ->
     descend(start, params.steps, |y, exaggeration| gradient(&affinities, y, exaggeration), run)
 }
 
-/// Goes down the gradient, which takes the positions and the factor on the attractive forces.
+/// Gradient descent; the gradient is a function of the positions and the factor on the attractive forces.
 fn descend(
     start: &[f64],
     steps: usize,
@@ -57,7 +57,7 @@ fn descend(
     let n = start.len() / 2;
     let spread =
         (start.iter().map(|v| v * v).sum::<f64>() / start.len() as f64).sqrt().max(f64::MIN_POSITIVE);
-    // Points that start at one place would stay together: a hair tells them apart.
+    // Points that start at the same position would stay together: a tiny offset separates them.
     let hair = |place: usize| 1e-6 * (place as f64 * 0.618_033_988_749_895).fract();
     let mut y: Vec<f64> =
         start.iter().enumerate().map(|(place, v)| 1e-2 * (v / spread + hair(place))).collect();
@@ -183,7 +183,7 @@ mod tests {
         let params = TsneParams { perplexity: 20.0, steps: 300 };
         let y = tsne(&space, &start, &params, &Run::new(0)).unwrap();
         assert!(y.iter().all(|v| v.is_finite()));
-        // The nearest neighbor in the plane is of the same group.
+        // The nearest neighbor in the plane belongs to the same group.
         let d = |i: usize, j: usize| (y[2 * i] - y[2 * j]).powi(2) + (y[2 * i + 1] - y[2 * j + 1]).powi(2);
         let nearest =
             |i: usize| (0..150).filter(|&j| j != i).min_by(|&a, &b| d(i, a).total_cmp(&d(i, b))).unwrap();

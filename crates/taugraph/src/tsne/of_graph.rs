@@ -8,9 +8,9 @@ use crate::error::{Result, require};
 use crate::graph::SparseGraph;
 use crate::progress::Run;
 
-/// Two coordinates for each node, row by row. `start` has two as well; only its shape matters.
+/// Two coordinates for each node, row by row. `start` has the same form; its scale does not matter.
 ///
-/// Edges attract by their share of the weights of either end.
+/// The attractive force of an edge follows from its share of the weights of either end.
 pub fn tsne_of_graph(graph: &SparseGraph, start: &[f64], steps: usize, run: &Run<'_>) -> Result<Vec<f64>> {
     let n = graph.n_nodes();
     require(start.len() == 2 * n, "start", start.len(), "must have two coordinates for each point")?;
@@ -41,9 +41,9 @@ impl<'a> Attraction<'a> {
     fn gradient(&self, y: &[f64], exaggeration: f64) -> Vec<f64> {
         let points = y.as_chunks::<2>().0;
         let tree = Quadtree::new(y);
-        let pushes: Vec<([f64; 2], f64)> =
-            points.par_iter().with_min_len(64).map(|&point| tree.push(point)).collect();
-        let total: f64 = pushes.iter().map(|(_, sum)| sum).sum::<f64>().max(f64::MIN_POSITIVE);
+        let repulsions: Vec<([f64; 2], f64)> =
+            points.par_iter().with_min_len(64).map(|&point| tree.repulsion(point)).collect();
+        let total: f64 = repulsions.iter().map(|(_, sum)| sum).sum::<f64>().max(f64::MIN_POSITIVE);
         let of_node = |i: usize| {
             let mut attractive = [0.0; 2];
             let first = self.graph.offsets()[i] as usize;
@@ -53,7 +53,7 @@ impl<'a> Attraction<'a> {
                 attractive[0] += strength * away[0];
                 attractive[1] += strength * away[1];
             }
-            let repulsive = pushes[i].0;
+            let repulsive = repulsions[i].0;
             [4.0 * (attractive[0] - repulsive[0] / total), 4.0 * (attractive[1] - repulsive[1] / total)]
         };
         (0..points.len()).into_par_iter().with_min_len(64).flat_map_iter(of_node).collect()

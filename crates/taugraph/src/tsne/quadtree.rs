@@ -1,8 +1,9 @@
-//! Points of the plane in nested squares: what is far away is seen as one (Barnes and Hut 1986).
+//! Points of the plane in nested squares: distant groups count as one point (Barnes and Hut 1986).
 
-/// A square is seen as one if its side is less than this share of its distance. Below 1/√2 no point sees its own square so.
+/// A square counts as one point if its side is below this fraction of its distance. Below 1/√2, that never happens to the square
+/// that contains the point itself.
 const FAR: f64 = 0.7;
-/// Points that are still together this deep are at one place.
+/// Points that are still together at this depth count as coincident.
 const DEEPEST: u32 = 40;
 
 /// A square.
@@ -20,7 +21,7 @@ pub(super) struct Quadtree {
 }
 
 impl Quadtree {
-    /// Of points as x, y, x, y, …
+    /// Builds the tree of points given as x, y, x, y, …
     pub fn new(y: &[f64]) -> Self {
         let mut points: Vec<[f64; 2]> = y.as_chunks::<2>().0.to_vec();
         let range = |axis: usize| {
@@ -52,14 +53,14 @@ impl Quadtree {
                 }
             }
         } else {
-            // Whoever comes here sees what is in it.
+            // A traversal that reaches this square descends into it.
             self.squares[place].side = 0.0;
         }
         self.squares[place].after = self.squares.len() as u32;
     }
 
-    /// How the other points push one of them: Σ c²·(at − other) and Σ c, where c = 1/(1 + distance²).
-    pub fn push(&self, at: [f64; 2]) -> ([f64; 2], f64) {
+    /// The repulsive force of the other points on one of them: Σ c²·(at − other) and Σ c, where c = 1/(1 + distance²).
+    pub fn repulsion(&self, at: [f64; 2]) -> ([f64; 2], f64) {
         // The point itself is among the others, at distance 0.
         let (mut force, mut sum) = ([0.0; 2], -1.0);
         let mut place = 0;
@@ -81,7 +82,7 @@ impl Quadtree {
     }
 }
 
-/// Those of which it holds, then the others; the order is the same for the same points.
+/// Moves the points that satisfy a condition to the front; the order is the same for the same points.
 fn split<T: Copy>(items: &mut [T], holds: impl Fn(&T) -> bool) -> (&mut [T], &mut [T]) {
     let mut n_first = 0;
     for place in 0..items.len() {
@@ -111,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn pushes_are_close_to_the_exact_ones() {
+    fn repulsions_are_close_to_the_exact_ones() {
         let mut draws = Stream::new(2, Stage::Generator).at(0, 0);
         let y: Vec<f64> = (0..2000).map(|_| 20.0 * draws.normal()).collect();
         let points = y.as_chunks::<2>().0;
         let tree = Quadtree::new(&y);
         let (mut error, mut length) = (0.0, 0.0);
         for (i, &point) in points.iter().enumerate() {
-            let ((found, sum), (exact, exact_sum)) = (tree.push(point), naive(points, i));
+            let ((found, sum), (exact, exact_sum)) = (tree.repulsion(point), naive(points, i));
             assert!((sum / exact_sum - 1.0).abs() < 0.1, "{sum} {exact_sum}");
             error += (found[0] - exact[0]).powi(2) + (found[1] - exact[1]).powi(2);
             length += exact[0].powi(2) + exact[1].powi(2);
@@ -132,9 +133,9 @@ mod tests {
         let points = y.as_chunks::<2>().0;
         let tree = Quadtree::new(&y);
         for (i, &point) in points.iter().enumerate() {
-            let ((found, sum), (exact, exact_sum)) = (tree.push(point), naive(points, i));
+            let ((found, sum), (exact, exact_sum)) = (tree.repulsion(point), naive(points, i));
             assert!((sum - exact_sum).abs() < 1e-12 && (found[0] - exact[0]).abs() < 1e-12);
         }
-        assert_eq!(Quadtree::new(&[3.0, 3.0]).push([3.0, 3.0]), ([0.0, 0.0], 0.0));
+        assert_eq!(Quadtree::new(&[3.0, 3.0]).repulsion([3.0, 3.0]), ([0.0, 0.0], 0.0));
     }
 }

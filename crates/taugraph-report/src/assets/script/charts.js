@@ -1,4 +1,4 @@
-// What panels are made of. Every file `panel.js` adds to `panels` a function from its data to an element.
+// Building blocks of panels. Every `panel.js` adds to `panels` a function from its data to an element.
 
 const panels = {};
 /** An element of the grid below the map. */

@@ -1,17 +1,17 @@
-// What color each point has.
+// The color of each point.
 
-// Eight that color-blind people can tell apart (after Okabe and Ito), the same lighter, and a third time away from the ground.
+// Eight colors that color-blind people can tell apart (after Okabe and Ito), the same lighter, and a third set with more contrast to the background.
 const EIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a7f00", "#5e3c99"];
 const LIGHTER = ["#80b8d8", "#f2cf80", "#80ceb9", "#e6bcd3", "#eaae80", "#aadaf4", "#c4bf80", "#ae9ecc"];
 const DARKEST = ["#003f62", "#7e5700", "#00573f", "#70435c", "#753400", "#2f6380", "#4c4600", "#342154"];
 const PALEST = ["#c7e0ee", "#faeac7", "#c7eae0", "#f4e2ec", "#f6dcc7", "#daeefa", "#e5e3c7", "#dcd4e9"];
-// High values stand out from the ground: dark on light, light on dark.
+// High values stand out from the background: dark on light, light on dark.
 const RAMPS = {
   light: [[253, 231, 37], [94, 201, 98], [33, 145, 140], [59, 82, 139], [68, 1, 84]],
   dark: [[124, 88, 196], [88, 130, 196], [52, 170, 160], [122, 209, 81], [253, 231, 37]],
 };
 const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
-// Paper is light, whatever the screen is.
+// Paper is light, whatever the screen theme.
 let isPrinting = false;
 const isDark = () => darkScheme.matches && !isPrinting;
 const palette = () => [...EIGHT, ...LIGHTER, ...(isDark() ? PALEST : DARKEST)];
@@ -55,7 +55,7 @@ function paint() {
   const style = new Uint16Array(n);
   if (chosen.kind === "category" || chosen.kind === "component") {
     const of = chosen.kind === "category" ? chosen.of : components();
-    const shownAlone = 7; // Of components, the small ones share a color.
+    const shownAlone = 7; // Small components share a color.
     const colors = palette();
     for (let i = 0; i < n; i++) {
       const isRest = of[i] === NONE || (chosen.kind === "component" && of[i] >= shownAlone);

@@ -1,4 +1,4 @@
-// What can be chosen beside the map, and its legend.
+// The controls of the map, and its legend.
 
 const repaint = () => {
   painted = paint();

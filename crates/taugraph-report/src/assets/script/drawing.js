@@ -1,4 +1,4 @@
-// The scene is drawn once into a picture larger than the map, a little in each frame; moving the map only moves that picture.
+// The scene is drawn once into a picture larger than the map, part by part over several frames; panning only moves that picture.
 
 const canvas = byId("map");
 const context = canvas.getContext("2d");

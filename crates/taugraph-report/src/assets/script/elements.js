@@ -1,4 +1,4 @@
-// The data of the page, and the making of elements. All text of the data is set as text.
+// The data of the page, and functions that create elements. All text from the data is inserted as text.
 
 document.documentElement.classList.add("scripted");
 const data = JSON.parse(document.getElementById("data").textContent);

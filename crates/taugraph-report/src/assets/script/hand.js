@@ -1,4 +1,4 @@
-// Mouse, fingers and keys on the map.
+// Mouse, touch and keyboard on the map.
 
 const fingers = new Map();
 let idle = 0;
@@ -68,7 +68,7 @@ const lift = (event) => {
     }
     ask();
   } else {
-    // Who has moved the map did not mean a point.
+    // A drag is not a click on a point.
     const found = traveled > 8 ? -1 : pointAt(...now, event.pointerType === "touch" ? 24 : 14);
     if (found >= 0) lookAt(found, false);
   }

@@ -1,4 +1,4 @@
-// One point: what is said of it, and which one lies under the mouse.
+// One point: its details, and which one is under the mouse.
 
 /** Neighbors at the chosen quantile, likeliest first, as [point, probability]. */
 const neighborsOf = (i) =>
@@ -21,7 +21,7 @@ function describe(i) {
   const parts = [
     make("h3", {}, text(nameOf(i)), data.points.ids ? ` (row ${grouped(rowNumbers[i])})` : ""),
     table(null, rows),
-    nodeOf[i] === i ? null : make("p", {}, "Equal to ", pointButton(nodeOf[i]), ", and one node with it."),
+    nodeOf[i] === i ? null : make("p", {}, "Equal to ", pointButton(nodeOf[i]), ", whose node it shares."),
     make("h3", {}, counted(near.length, "neighbor"), data.points.isSample ? " in the sample" : ""),
     make("p", {}, ...near.slice(0, 12).flatMap(([other, p], place) => [place ? ", " : "", pointButton(other), ` (${p.toFixed(2)})`])),
     ...aboutPoint.flatMap((says) => says(i)),
@@ -43,7 +43,7 @@ function lookAt(i, bringIntoView) {
   ask();
 }
 
-// The points of each small square of the plane, to find those under the mouse.
+// The points in each small square of the plane, to find those under the mouse.
 const CELLS = 64;
 let grid = null;
 function makeGrid() {

@@ -1,8 +1,8 @@
-// Points, edges and what is chosen at the moment.
+// Points, edges and the current choices.
 
 const n = data.points.shown;
 const rowNumbers = array(data.points.rows);
-// Equal rows are one node: the first of them that is shown has the edges.
+// Equal rows share one node: the first one shown has the edges.
 const nodeOf = array(data.points.nodes);
 const layouts = data.layouts.map(({ name, note, xy }) => {
   const whole = array(xy);
@@ -31,7 +31,7 @@ function readEdges() {
     of[sources[edge]].push(edge);
     of[targets[edge]].push(edge);
   }
-  // Unlikely ones first: likely ones lie on top.
+  // Unlikely edges first, so that likely ones are on top.
   const order = Uint32Array.from(targets.keys()).sort((a, b) => probabilities[a] - probabilities[b]);
   return { sources, targets, levels, probabilities, of, order };
 }

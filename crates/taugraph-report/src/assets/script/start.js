@@ -1,4 +1,4 @@
-// What is left to be said, the panels, and the first drawing.
+// Facts and warnings, the panels, and the first drawing.
 
 byId("facts").append(...data.facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, text(value)))));
 byId("warnings").append(...data.warnings.map((warning) => make("li", {}, text(warning))));
@@ -20,7 +20,7 @@ if (layouts.length > 0) {
   const printing = (is) => () => {
     isPrinting = is;
     repaint();
-    // At once: a printer waits for nothing.
+    // Immediately: printing does not wait.
     for (let step = job.steps.next(); !step.done; step = job.steps.next());
     frame();
   };

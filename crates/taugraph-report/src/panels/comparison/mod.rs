@@ -1,4 +1,4 @@
-//! With and without the quantiles: the same groups on graphs that know nothing of quantiles.
+//! With and without the quantiles: the same run on graphs without quantiles.
 
 use serde_json::{Value, json};
 use taugraph::cluster::spectral_clustering;
@@ -20,23 +20,23 @@ pub const PANEL: PanelKind = PanelKind::of::<Comparison>("comparison", include_s
 
 /// Up to this many rows the run is repeated without the quantiles.
 const MAX_COMPARED: usize = 50_000;
-/// Up to this many rows local scaling is compared as it was proposed, over all pairs.
+/// Up to this many rows, local scaling over all pairs, as originally proposed, is compared.
 const MAX_ALL_PAIRS: usize = 2_000;
-const MEANING: &str = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. Where the quantiles change nothing, the \
-                       points had no noise that they could tell apart.";
+const MEANING: &str = "Agreement is NMI: 1 if the groups are the same, 0 if they have nothing in common. If the quantiles change nothing, there was no \
+                       noise for them to separate.";
 
 struct Comparison {
     /// This result first, then the others.
     rows: Vec<Compared>,
-    /// What the rows mean, or why there are none.
+    /// An explanation of the rows, or why there are none.
     note: String,
 }
 
-/// The same on another graph.
+/// The result on one graph.
 struct Compared {
     /// Which graph.
     graph: &'static str,
-    /// Agreement with the result that is shown.
+    /// Agreement with the result shown.
     agreement: f64,
     /// Agreement with known labels.
     score: Option<f64>,
@@ -51,7 +51,7 @@ impl Panel for Comparison {
         let found = groups.of_rows;
         if found.len() > MAX_COMPARED {
             let note = format!(
-                "Not compared: that takes the time of another run. Up to {} rows it is done for every report.",
+                "Not compared, because that would take as long as another run. Up to {} rows, every report includes the comparison.",
                 grouped(MAX_COMPARED)
             );
             return Ok(Some(Self { rows: Vec::new(), note }));
@@ -70,13 +70,13 @@ impl Panel for Comparison {
         let mut rows = vec![Compared { graph: "this graph", agreement: 1.0, score: score(&found)? }];
         for (name, params) in graphs {
             let nodes = match robust_graph(space, &params.check()?, run) {
-                // A set too small for a preset's neighborhoods is not compared with it.
+                // A preset whose neighborhoods are too large for the data is skipped.
                 Err(Error::TooFewPoints { .. }) => continue,
                 nodes => nodes?,
             };
             let again = match grouped_again(subject, &nodes, run) {
                 Err(Error::Canceled) => return Err(Error::Canceled),
-                // The other graph may be in components that cannot be clustered; the result itself stands.
+                // The other graph may have components that cannot be clustered; the result itself is unaffected.
                 Err(_) => continue,
                 Ok(again) => again,
             };
@@ -106,7 +106,7 @@ impl Panel for Comparison {
         let drawn = Bars {
             title: "agreement with this graph's result".into(),
             y_label: "NMI".into(),
-            // There is room for a few words only.
+            // There is room for only a few words.
             series: self.rows.iter().map(|row| row.graph.trim_start_matches("the ").into()).collect(),
             groups: vec![(String::new(), self.rows.iter().map(level).collect())],
         };
@@ -114,7 +114,7 @@ impl Panel for Comparison {
     }
 }
 
-/// As many clusters, or labels from the same given ones, of another graph of the same points; for every row.
+/// The same number of clusters, or labels from the same given ones, on another graph of the same points; for every row.
 fn grouped_again(subject: &Subject<'_>, nodes: &NodeGraph, run: &Run<'_>) -> Result<Vec<Option<u32>>> {
     let config = subject.graph().config();
     match subject.found {

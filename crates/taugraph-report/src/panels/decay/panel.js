@@ -10,7 +10,7 @@ panels.decay = (steps) => {
   const rows = steps.map((at) => [short(at.tau), grouped(at.edges), grouped(at.components), grouped(at.largest)]);
   return panel(
     "Decay of the edges",
-    make("p", { class: "say" }, "An edge persists up to the quantile at which the similarities around it no longer support it. What dies early was noise."),
+    make("p", { class: "say" }, "An edge persists up to the quantile at which the similarities around it no longer support it. Edges that vanish early are noise."),
     chart,
     make("div", { class: "scroll" }, table(["τ", "edges", "components", "largest"], rows, () => true)),
   );

@@ -12,30 +12,30 @@ use crate::subject::Subject;
 
 pub const PANEL: PanelKind = PanelKind::of::<Eigenvalues>("eigenvalues", include_str!("panel.js"));
 
-/// Up to this many nodes eigenvalues beyond a given number of clusters are looked at.
+/// Up to this many nodes, eigenvalues beyond a given number of clusters are computed.
 const MAX_NODES: usize = 50_000;
-/// Clusters up to which eigenvalues are shown.
+/// Maximum number of clusters for which eigenvalues are shown.
 const CLUSTERS: usize = 15;
 
 struct Eigenvalues {
     /// The smallest ones, ascending.
     values: Vec<f64>,
-    /// Gap after each, as the choice of the number sees it.
+    /// The relative gap after each, as used to choose the number of clusters.
     gaps: Vec<f64>,
-    /// Clusters that were made.
+    /// Number of clusters of the result.
     n_clusters: usize,
-    /// Clusters that the gaps suggest, if more eigenvalues were looked at than clusters made.
+    /// Number of clusters that the gaps suggest, if more eigenvalues were computed than clusters.
     suggested: Option<usize>,
 }
 
 impl Panel for Eigenvalues {
-    /// Those of the clustering, or, where the number was given, as many as would have been looked at.
+    /// Those of the clustering or, if the number was given, as many as the automatic choice would have computed.
     fn new(subject: &Subject<'_>, _: &Frame, run: &Run<'_>) -> Result<Option<Self>> {
         let Some(clusters) = subject.clusters() else { return Ok(None) };
         let (graph, n_clusters) = (clusters.graph().node_graph(), clusters.n_clusters());
         let params = &clusters.graph().config().cluster;
         let most = CLUSTERS.max(n_clusters + 1);
-        // A number that is sought is found from more eigenvalues than clusters; the graph may have been fitted without asking for any.
+        // The automatic choice uses more eigenvalues than clusters; the graph may have been clustered with a given number.
         let n_known = clusters.eigengap().eigenvalues().len();
         let is_given = params.n_clusters.is_some() || (n_known <= n_clusters && n_known < graph.n_nodes());
         let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MAX_NODES {
@@ -67,7 +67,7 @@ impl Panel for Eigenvalues {
         let points = self.values.iter().enumerate().map(|(place, &value)| ((place + 1) as f64, value / most));
         let drawn = Curves {
             title: format!("eigenvalues as shares of {most:.3}; {} clusters", self.n_clusters),
-            x_label: "number of the eigenvalue".into(),
+            x_label: "index of the eigenvalue".into(),
             y_label: "share".into(),
             curves: vec![Curve { name: "eigenvalue".into(), points: points.collect() }],
             y_range: (0.0, 1.0),

@@ -1,4 +1,4 @@
-//! Clusters or labels: their sizes, how sure they are, what tells them apart, and the points of which they are least sure.
+//! Clusters or labels: their sizes, their certainty, what distinguishes them, and the least certain points.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ pub const PANEL: PanelKind = PanelKind::of::<Groups>("groups", include_str!("pan
 
 /// Columns in the description of a group.
 const TELLING: usize = 3;
-/// Points in the list of those that are least sure.
+/// Length of the list of the least certain points.
 const UNSURE: usize = 15;
 
 struct Groups {
     /// `Clusters` or `Labels`.
     title: &'static str,
     groups: Vec<Group>,
-    /// How sure a point is, if that is known.
+    /// The certainty of the points, if known.
     certainty: Option<Certainty>,
 }
 
@@ -34,13 +34,13 @@ struct Group {
     size: usize,
     /// Mean certainty.
     mean: Option<f64>,
-    /// The commonest known label, and the share of the labeled rows that have it.
+    /// The most common known label, and the share of the labeled rows that have it.
     label: Option<(String, f64)>,
-    /// Columns that tell it from the other rows, most telling first.
+    /// Columns that distinguish it from the other rows, most distinctive first.
     columns: Vec<GroupColumn>,
 }
 
-/// A column of which a group has unusual values.
+/// A column in which a group has unusual values.
 #[derive(Debug, Clone)]
 struct GroupColumn {
     name: String,
@@ -53,7 +53,7 @@ struct GroupColumn {
 struct Certainty {
     /// `stability` or `margin`.
     name: &'static str,
-    /// The points that are least sure, and how sure they are.
+    /// The least certain points, and their certainty.
     least: Vec<(usize, f64)>,
 }
 
@@ -128,7 +128,7 @@ impl Panel for Groups {
     }
 }
 
-/// The mean of the numbers of each class; `None` where there is none.
+/// The mean over each class; `None` if it has no numbers.
 fn means(of: &[Option<u32>], values: &[f64], n_classes: usize) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0usize); n_classes];
     for (class, value) in of.iter().zip(values).filter(|(_, value)| value.is_finite()) {
@@ -141,7 +141,7 @@ fn means(of: &[Option<u32>], values: &[f64], n_classes: usize) -> Vec<Option<f64
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / count as f64)).collect()
 }
 
-/// The commonest known label of each class, and the share of its labeled rows that have it.
+/// The most common known label of each class, and the share of its labeled rows that have it.
 fn commonest(of: &[Option<u32>], labels: &[Option<&str>], n_classes: usize) -> Vec<Option<(String, f64)>> {
     let mut counts = vec![BTreeMap::<&str, usize>::new(); n_classes];
     for (class, label) in of.iter().zip(labels).filter_map(|(class, label)| class.zip(*label)) {
@@ -149,14 +149,14 @@ fn commonest(of: &[Option<u32>], labels: &[Option<&str>], n_classes: usize) -> V
     }
     let most = |counts: BTreeMap<&str, usize>| {
         let total: usize = counts.values().sum();
-        // Of equally common ones the first in the order of the alphabet.
+        // Ties go to the first in alphabetical order.
         let best = counts.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(label, count)| (label.to_string(), count as f64 / total as f64))
     };
     counts.into_iter().map(most).collect()
 }
 
-/// For each class the columns whose mean lies farthest from that of all points shown, in deviations.
+/// For each class, the columns whose mean is farthest from that of all points shown, in standard deviations.
 fn telling(of_points: &[Option<u32>], sample: &Sample, n_classes: usize) -> Vec<Vec<GroupColumn>> {
     let mut columns: Vec<Vec<(f64, GroupColumn)>> = vec![Vec::new(); n_classes];
     let together = vec![Some(0); of_points.len()];
@@ -179,7 +179,7 @@ fn telling(of_points: &[Option<u32>], sample: &Sample, n_classes: usize) -> Vec<
     columns.into_iter().map(first).collect()
 }
 
-/// The points in a group that are least sure of it.
+/// The least certain points that are in a group.
 fn least(of_points: &[Option<u32>], values: &[f64]) -> Vec<(usize, f64)> {
     let is_known = |&(point, value): &(usize, f64)| !value.is_nan() && of_points[point].is_some();
     let mut points: Vec<(usize, f64)> = values.iter().copied().enumerate().filter(is_known).collect();

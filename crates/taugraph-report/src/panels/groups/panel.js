@@ -1,4 +1,4 @@
-// Clusters or labels, and the points that are least sure of theirs. Says of a point what its group is like.
+// Clusters or labels, and their least certain points. Adds the group to a point's details.
 
 panels.groups = ({ title, groups, certainty }) => {
   const grouping = categories[0];
@@ -10,7 +10,7 @@ panels.groups = ({ title, groups, certainty }) => {
   const parts = [make("div", { class: "scroll" }, table(columns.map(([name]) => name), rows, isAfterFirst))];
   if (certainty) {
     const least = certainty.least.map(({ point, value }) => [pointButton(point), classOf(grouping, point), short(value)]);
-    parts.push(make("h3", {}, `Points of the least ${certainty.name}${data.points.isSample ? ", in the sample" : ""}`));
+    parts.push(make("h3", {}, `Points with the lowest ${certainty.name}${data.points.isSample ? ", in the sample" : ""}`));
     parts.push(make("div", { class: "scroll" }, table(["point", grouping.name, certainty.name], least, (column) => column === 2)));
   }
   const saysOf = (group) => {

@@ -1,4 +1,4 @@
-//! What was done to the input: what was left out, filled in or scaled.
+//! What was done to the input: what was dropped, filled in or scaled.
 
 use serde_json::{Value, json};
 use taugraph::Result;
@@ -14,7 +14,7 @@ use crate::words::{grouped, listed};
 pub const PANEL: PanelKind = PanelKind::of::<Preparation>("preparation", include_str!("panel.js"));
 
 struct Preparation {
-    /// One sentence for each thing that was done.
+    /// One sentence for each step.
     says: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ fn done(subject: &Subject<'_>, part: &RobustPart) -> Vec<String> {
         says.push(format!("{} columns were used, scaled by {scaling}.", grouped(done.used.len())));
         for (what, names) in [("constant", &done.constant), ("empty", &done.empty)] {
             if !names.is_empty() {
-                says.push(format!("Left out, because {what}: {}.", listed(names)));
+                says.push(format!("Dropped {what} columns: {}.", listed(names)));
             }
         }
         for column in done.used.iter().filter(|column| column.n_missing > 0) {
@@ -56,7 +56,7 @@ fn done(subject: &Subject<'_>, part: &RobustPart) -> Vec<String> {
     }
     let copies = part.nodes.duplicates.n_copies();
     if copies > 0 {
-        says.push(format!("{} rows equal another one and share its node.", grouped(copies)));
+        says.push(format!("{} rows equal an earlier one and share its node.", grouped(copies)));
     }
     says.push(match (part.space(), part.metric()) {
         (_, Some(metric)) => format!("Distances are {}.", metric.name()),

@@ -1,4 +1,4 @@
-//! Local scales: how they are distributed, first and robust, and the points whose scale moved most.
+//! Local scales: the distributions of first and robust scales, and the points whose scale changed most.
 
 use serde_json::{Value, json};
 use taugraph::Result;
@@ -11,7 +11,7 @@ use crate::subject::Subject;
 
 pub const PANEL: PanelKind = PanelKind::of::<Scales>("scales", include_str!("panel.js"));
 
-/// Points in the list of those whose scale moved most.
+/// Length of the list of points whose scale changed most.
 const MOVED: usize = 15;
 /// Bars of the histogram.
 const BINS: usize = 30;
@@ -22,7 +22,7 @@ struct Scales {
 }
 
 impl Scales {
-    /// By the ratio of the robust to the first scale, up or down.
+    /// Sorted by the ratio of the robust to the first scale, in either direction.
     fn moved(&self) -> Vec<usize> {
         let changes: Vec<f64> =
             self.scales.iter().map(|(first, robust)| (robust / first).ln().abs()).collect();
@@ -37,7 +37,7 @@ impl Scales {
         all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     }
 
-    /// How many scales are in each of the equal parts of a range.
+    /// Histogram: the number of scales in each of the equal parts of a range.
     fn histogram(&self, of: fn(&(f64, f64)) -> f64, (low, high): (f64, f64)) -> Vec<usize> {
         let mut bins = vec![0; BINS];
         for scale in self.scales.iter().map(of) {

@@ -1,4 +1,4 @@
-// Local scales: two histograms, one over the other, and the points whose scale moved most.
+// Local scales: two overlaid histograms, and the points whose scale changed most.
 
 panels.scales = ({ range: [low, high], first, robust, moved }) => {
   const most = Math.max(...first, ...robust, 1);
@@ -8,6 +8,6 @@ panels.scales = ({ range: [low, high], first, robust, moved }) => {
     bins.forEach((count, bin) => chart.append(makeSvg("rect", { class: name, x: x(low + ((high - low) * bin) / bins.length), width: width - 1, y: y(count), height: y(0) - y(count) })));
   }
   const rows = moved.map((at) => [pointButton(at.point), short(at.first), short(at.robust), `× ${short(at.robust / at.first)}`]);
-  const list = moved.length > 0 ? [make("h3", {}, "Points whose scale moved most"), make("div", { class: "scroll" }, table(["point", "first", "robust", "change"], rows, isAfterFirst))] : [make("p", {}, "No scale was changed.")];
+  const list = moved.length > 0 ? [make("h3", {}, "Points whose scale changed most"), make("div", { class: "scroll" }, table(["point", "first", "robust", "change"], rows, isAfterFirst))] : [make("p", {}, "No scale changed.")];
   return panel("Local scales", ofSample(), chart, ...list);
 };

@@ -11,7 +11,7 @@ use crate::subject::Subject;
 pub const PANEL: PanelKind = PanelKind::of::<Stages>("stages", include_str!("panel.js"));
 
 struct Stages {
-    /// Name, seconds, and the most memory held by its end.
+    /// Name, seconds, and peak memory by its end.
     stages: Vec<(String, f64, Option<u64>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Shortest pairs between groups by looking at every pair in single precision, and at those that may be short in double precision.
+//! Shortest pairs between groups by scanning every pair in single precision, and those that may be short in double precision.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) fn by_tiles(
     if lists.is_empty() {
         return Ok(Vec::new());
     }
-    // Groups one after the other: the panels of a group's own points, which are near and do not count, are left out.
+    // Group by group: the panels of a group's own points, which are near but do not count, are skipped.
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     order.par_sort_unstable_by_key(|&i| (group[i as usize], i));
     let f32_points = F32Points::new(points);
@@ -68,7 +68,7 @@ pub(super) fn by_tiles(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The shortest pair out of the group of some queries so far.
+/// The shortest pair found so far that leaves the group of some queries.
 struct Shortest<'a> {
     points: &'a Points,
     transform: SquareTransform,
@@ -77,7 +77,7 @@ struct Shortest<'a> {
     /// The queries that are searching.
     rows: &'a [u32],
     best: Option<OutsidePair>,
-    /// Scores above these prove that a pair is longer.
+    /// A score above its bound proves that a pair is longer.
     bounds: [f32; GROUP],
 }
 

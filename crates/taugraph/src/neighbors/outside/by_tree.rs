@@ -9,7 +9,7 @@ use crate::neighbors::tree::Tree;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Pairs out of the groups except `skipped`; those that are shortest are among them.
+/// Pairs leaving the groups except `skipped`; the shortest ones are among them.
 pub(super) fn by_tree(
     points: &Points,
     transform: SquareTransform,
@@ -18,7 +18,7 @@ pub(super) fn by_tree(
     run: &Run<'_>,
 ) -> Result<Vec<OutsidePair>> {
     let tree = Tree::new(points);
-    // The group of every subtree that has only one.
+    // The group of every subtree that lies in a single group.
     let common: Vec<Option<u32>> = tree.fold(
         |ids| {
             let first = group[ids[0] as usize];
@@ -31,7 +31,7 @@ pub(super) fn by_tree(
         .par_chunks(256)
         .map(|queries| {
             run.check()?;
-            // Queries of a chunk lie together: the best pair of a group so far bounds its next query.
+            // Queries of a chunk are near each other: the best pair of a group so far bounds its next query.
             let mut best: Vec<OutsidePair> = Vec::new();
             for &query in queries.iter().filter(|&&query| group[query as usize] != skipped) {
                 let own = group[query as usize];

@@ -17,7 +17,7 @@ use crate::random::{Stage, Stream};
 use by_tiles::by_tiles;
 use by_tree::by_tree;
 
-/// Pairs that an exact search by tiles may look at; a second or two in 16 columns.
+/// Maximum number of pairs for an exact search by tiles; a second or two in 16 columns.
 const MAX_PAIRS: u64 = 2_000_000_000;
 
 /// A pair of points in different groups.
@@ -29,7 +29,7 @@ pub(crate) struct OutsidePair {
 }
 
 impl OutsidePair {
-    /// Shorter first; equal lengths by the ids, lower first, the same from either side.
+    /// Shorter first; ties by the ids, lower first, the same from either side.
     fn key(&self) -> (f64, u32, u32) {
         (self.distance, self.inside.min(self.outside), self.inside.max(self.outside))
     }
@@ -46,11 +46,11 @@ impl OutsidePair {
 pub(crate) struct OutsideSearch<'a> {
     space: &'a Space,
     params: &'a SearchParams,
-    /// Made when it is first needed.
+    /// Built on first use.
     ivf: OnceCell<Ivf<'a>>,
 }
 
-/// The shortest pair out of each group, and whether it surely is.
+/// The shortest pair leaving each group, and whether it is guaranteed to be the shortest.
 pub(crate) struct OutsidePairs {
     pub shortest: Vec<Option<OutsidePair>>,
     pub is_exact: bool,
@@ -61,13 +61,13 @@ impl<'a> OutsideSearch<'a> {
         Self { space, params, ivf: OnceCell::new() }
     }
 
-    /// The shortest pair out of each group that has one, except group `skipped`.
+    /// The shortest pair leaving each group that has one, except group `skipped`.
     ///
-    /// Where all other groups search, the skipped one (best the largest) need not. Where the groups are so large that this takes
-    /// very long, sampled representatives search for each of them: the pairs are short then, but perhaps not the shortest.
+    /// If all other groups search, the skipped one (ideally the largest) need not. If the groups are so large that this would take
+    /// very long, sampled representatives search for each of them: the pairs are then short, but perhaps not the shortest.
     ///
     /// # Panics
-    /// If the space is a neighbor graph, which does not know outside distances.
+    /// If the space is a neighbor graph, which has no distances to points outside it.
     pub fn nearest(
         &self,
         group: &[u32],
@@ -89,7 +89,7 @@ impl<'a> OutsideSearch<'a> {
                     self.by_representatives(space.points(), transform, group, skipped, run)?
                 }
             },
-            // For a fixed point inside, the nearest outside with the lowest id has the lowest key, too.
+            // For a fixed point inside, the nearest point outside with the lowest id also has the lowest key.
             Space::Sparse(points) => sparse::nearest_in_other_groups(points, group, skipped, run)?
                 .into_iter()
                 .map(|(inside, outside, distance)| OutsidePair { distance, inside, outside })
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Blobs of thousands of points: representatives and shortening find pairs that are hardly longer than the shortest.
+    /// Blobs of thousands of points: representatives and shortening find pairs barely longer than the shortest.
     #[test]
     fn representatives_find_short_pairs() {
         let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();

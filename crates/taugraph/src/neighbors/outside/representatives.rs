@@ -1,5 +1,5 @@
-//! Short pairs between groups that are too large to look at every pair: sampled representatives of each group search for all of
-//! it, and what those of large groups find is shortened from either end in turn.
+//! Short pairs between groups that are too large to scan every pair: sampled representatives of each group search on its
+//! behalf, and the pairs that those of large groups find are shortened from either end in turn.
 
 use rayon::prelude::*;
 
@@ -11,13 +11,13 @@ use crate::neighbors::ivf::Ivf;
 use crate::points::Points;
 use crate::progress::Run;
 
-/// Members of a group that are sampled to search for all of it; smaller groups search as a whole.
+/// Members sampled to search on behalf of a group; smaller groups search as a whole.
 const REPRESENTATIVES: usize = 256;
 /// Inverted lists that a member of a small group probes.
 const N_PROBE: usize = 8;
 
 impl<'a> OutsideSearch<'a> {
-    /// Short pairs out of every group except `skipped`, perhaps not the shortest.
+    /// Short pairs leaving every group except `skipped`, perhaps not the shortest.
     pub(super) fn by_representatives(
         &self,
         points: &'a Points,
@@ -57,7 +57,7 @@ impl<'a> OutsideSearch<'a> {
             for (members, pair) in small.into_iter().zip(pairs) {
                 match pair {
                     Some(pair) => found.push(pair),
-                    // All points around are of the same group.
+                    // All nearby points belong to the same group.
                     None => unlucky.push(members),
                 }
             }

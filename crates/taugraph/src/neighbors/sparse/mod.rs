@@ -1,10 +1,10 @@
-//! Neighbors of sparse points: a block of queries at a time goes through the columns that it has, and adds up its
+//! Neighbors of sparse points: one block of queries at a time goes through its nonzero columns and accumulates its
 //! products with every point that has them, too.
 //!
-//! The sums are those of [`SparsePoints::dot`], bit by bit: the same terms in the same order. So a search finds the
-//! distances of the definition without computing them again; only close pairs, for which the definition takes
-//! differences instead, are looked at once more. Points without a common column have products of 0, and of those only the
-//! ones with the smallest norms can be neighbors: they are found in a list, without looking at the others.
+//! The sums are those of [`SparsePoints::dot`], bit for bit: the same terms in the same order. So a search gets the
+//! distances of the definition without computing them again; only close pairs, for which the definition uses
+//! differences instead, are recomputed. Points without a common column have products of 0, and of those only the
+//! ones with the smallest norms can be neighbors: they are taken from a sorted list, without scanning the others.
 
 mod transposed;
 
@@ -18,11 +18,11 @@ use crate::points::SparsePoints;
 use crate::progress::Run;
 use transposed::{LANES, Transposed};
 
-/// Queries of a chunk of work.
+/// Queries per chunk of work.
 const QUERIES: usize = 8 * LANES;
 
-/// Why a metric is refused; names those that are not.
-const UNSUPPORTED: &str = "is not there for sparse points; use cosine or euclidean";
+/// Why a metric is refused, and which are supported.
+const UNSUPPORTED: &str = "is not available for sparse points; use cosine or euclidean";
 
 /// Sparse points prepared for their metric (unit rows for the cosine distance).
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl SparseMetricPoints {
         self.metric
     }
 
-    /// The points named by `rows`, in that order.
+    /// The points `rows`, in that order.
     pub(super) fn select(&self, rows: &[u32]) -> Self {
         Self {
             points: self.points.select(rows),
@@ -83,7 +83,7 @@ impl SparseMetricPoints {
         self.transform.distance_at(self.squared_euclidean(i, j))
     }
 
-    /// Squared distance, as affinities take it.
+    /// Squared distance, as affinities use it.
     pub(super) fn squared_distance(&self, i: usize, j: usize) -> f64 {
         self.transform.squared_distance_at(self.squared_euclidean(i, j))
     }
@@ -97,7 +97,7 @@ impl SparseMetricPoints {
     #[inline]
     fn squared_of_dot(&self, i: usize, j: usize, dot: f64) -> f64 {
         let both = self.squared_norms[i] + self.squared_norms[j];
-        // What is not a number, because squares are beyond all numbers, takes the second way.
+        // NaN, when squares overflow, takes the second branch.
         if 4.0 * dot < both { both - 2.0 * dot } else { self.points.squared_difference(i, j) }
     }
 }
@@ -122,7 +122,7 @@ pub(super) fn nearest(space: &SparseMetricPoints, k: usize, run: &Run<'_>) -> Re
     Ok((ids, distances))
 }
 
-/// For each point outside of group `skipped` that has one, the nearest point of another group: its id, theirs and the
+/// For each point outside group `skipped`, the nearest point of another group if there is one: both ids and the
 /// distance.
 pub(super) fn nearest_in_other_groups(
     space: &SparseMetricPoints,

@@ -24,7 +24,7 @@ fn both_forms(rows: &[Vec<f64>], metric: Metric) -> (Space, Space) {
     (Space::from_sparse(points, metric).unwrap(), Space::from_points(dense, metric).unwrap())
 }
 
-/// Rows of which a share is zero; values from `draw`. No row is empty.
+/// Rows in which a share of the values is zero; the others from `draw`. No row is empty.
 fn random_rows(
     n: usize,
     d: usize,
@@ -43,7 +43,7 @@ fn random_rows(
     (0..n).map(|_| row()).collect()
 }
 
-/// The definition, without any cleverness.
+/// The definition, computed naively.
 fn by_definition(space: &Space, k: usize) -> (Vec<u32>, Vec<f64>) {
     let (mut ids, mut distances) = (Vec::new(), Vec::new());
     for i in 0..space.len() {
@@ -90,7 +90,7 @@ proptest! {
         prop_assert_eq!(parts(&found), by_definition(&space, k));
     }
 
-    /// Without ties the dense search finds the same neighbors, at the same distances but for rounding.
+    /// Without ties the dense search finds the same neighbors, at the same distances up to rounding.
     #[test]
     fn dense_points_have_the_same_neighbors(
         d in 7usize..60, share in 0.0f64..0.9, seed in any::<u64>(), metric in any_metric(),
@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(of_sparse.node_of_row(), of_dense.node_of_row());
     }
 
-    /// Magnitudes far apart, also those whose squares are beyond all numbers or vanish.
+    /// Very different magnitudes, including those whose squares overflow or underflow.
     #[test]
     fn extreme_values_have_the_bits_of_the_definition(
         seed in any::<u64>(), most in 0i32..200, metric in any_metric(),

@@ -4,26 +4,26 @@ use super::SparseMetricPoints;
 use crate::neighbors::best::Best;
 use crate::vectorized::vectorized;
 
-/// Queries that go through the columns together. A column that many of them have is read once for all, and the sums
-/// of a candidate with all of them are one line of the cache.
+/// Queries that go through the columns together. A column that many of them share is read once for all, and the sums
+/// of a candidate with all of them fill one cache line.
 pub(super) const LANES: usize = 8;
 /// Candidates whose sums are held at a time: 256 KiB of sums. From 1024 to 16,384 the time hardly changes.
 pub(super) const TILE: usize = 1 << 12;
-/// Candidates that share a mark "was added to".
+/// Candidates that share a "touched" flag.
 const CHUNK: usize = 64;
 
-/// The points by columns: for each column the points that have it, ascending, and their values in it.
+/// The points by column: for each column, the points that have it, ascending, and their values in it.
 pub(super) struct Transposed<'a> {
     space: &'a SparseMetricPoints,
     offsets: Vec<usize>,
     ids: Vec<u32>,
     values: Vec<f64>,
-    /// The points by their norm; equal norms by id.
+    /// The points sorted by norm, ties by id.
     by_norm: Vec<u32>,
     longest_row: usize,
 }
 
-/// A column of a block of queries: where its points go on, and the queries' own values.
+/// A column of a block of queries: the position of its next point, and the queries' own values.
 struct Column {
     next: usize,
     end: usize,
@@ -118,7 +118,7 @@ impl<'a> Transposed<'a> {
         is_candidate: &impl Fn(usize, usize) -> bool,
     ) {
         let norms = &self.space.squared_norms[first..first + sums.len()];
-        // Lanes without a query take nothing.
+        // Lanes without a query accept nothing.
         let mut limits = [f64::NEG_INFINITY; LANES];
         for ((limit, &query), best) in limits.iter_mut().zip(block).zip(&*found) {
             *limit = self.limit(query as usize, best);
@@ -138,11 +138,11 @@ impl<'a> Transposed<'a> {
         }
     }
 
-    /// |b|² − 2·a·b above this proves that a pair is farther apart than all that were found.
+    /// |b|² − 2·a·b above this proves that a pair is farther apart than all those found.
     ///
-    /// With |a|² it is the squared distance but for rounding: m products and sums, twice 2·m for the norms and for the
-    /// differences of close pairs, m the entries of the longest row, each at most 2⁻⁵³ of (|a| + |b|)²; taken
-    /// more than twice. And |b| ≤ |a| + distance for every pair as close.
+    /// Plus |a|² it is the squared distance up to rounding: m products and sums, twice 2·m for the norms and for the
+    /// differences of close pairs, where m is the number of entries of the longest row, each at most 2⁻⁵³ of (|a| + |b|)²;
+    /// more than doubled for safety. And |b| ≤ |a| + distance for every pair this close.
     fn limit(&self, query: usize, best: &Best<f64>) -> f64 {
         let Some(bound) = best.bound() else { return f64::INFINITY };
         let squared = self.space.transform.square_bound(bound);
@@ -153,7 +153,7 @@ impl<'a> Transposed<'a> {
     }
 
     /// Offers the candidates that have no column in common with any query of the block: their distance follows from the
-    /// norms alone, so they come in the order of these.
+    /// norms alone, so they are offered in order of norm.
     fn offer_untouched(
         &self,
         query: u32,
@@ -171,7 +171,7 @@ impl<'a> Transposed<'a> {
                     break;
                 }
                 if distance == worst && id > worst_id {
-                    // The rest with this norm is as far away, with higher ids still.
+                    // The rest with this norm are just as far away, with higher ids.
                     place += self.by_norm[place..].partition_point(|&other| norms[other as usize] <= norm);
                     continue;
                 }
@@ -197,7 +197,7 @@ vectorized! {
         first: usize,
     ) -> () {
         for column in columns {
-            // A copy, which the compiler knows not to be among the sums: only then it takes vectors.
+            // A copy, so that the compiler knows it does not alias the sums: only then does it vectorize.
             let weights = column.weights;
             let (range, mut next) = (column.next..column.end, column.next);
             for (&id, &value) in ids[range.clone()].iter().zip(&values[range]) {
@@ -216,7 +216,7 @@ vectorized! {
     }
 }
 
-/// Whether a candidate may be as close as the limit says; so is what is not a number.
+/// Whether a candidate may be within the limit; true for NaN.
 #[inline(always)]
 fn is_within(norm: f64, dot: f64, limit: f64) -> bool {
     let is_beyond = norm - 2.0 * dot > limit;
@@ -224,7 +224,7 @@ fn is_within(norm: f64, dot: f64, limit: f64) -> bool {
 }
 
 vectorized! {
-    /// The first place from `start` on at which a query may have a neighbor.
+    /// The first position from `start` on at which a query may have a neighbor.
     fn next_within<'a>(
         sums: &'a [[f64; LANES]],
         norms: &'a [f64],

@@ -1,4 +1,4 @@
-//! The basis of band Lanczos: vectors that the operator has been applied to, and vectors that wait.
+//! The basis of band Lanczos: vectors to which the operator has been applied, and vectors waiting for it.
 //!
 //! A·V_p = V_p·T + Q·B, with V_p the first p columns, Q the columns waiting after them, T = V_pᵀAV_p and B the couplings.
 
@@ -21,11 +21,11 @@ pub(super) struct Basis<'a> {
     deflated: &'a [f64],
     random: RandomVectors,
     n: usize,
-    /// Share of a vector's Rayleigh quotient below which its residual does not count.
+    /// Fraction of a vector's Rayleigh quotient below which its residual is negligible.
     negligible: f64,
-    /// Columns for which there is room.
+    /// Maximum number of columns.
     capacity: usize,
-    /// Columns that the operator has been applied to: V_p.
+    /// Columns to which the operator has been applied: V_p.
     pub processed: usize,
     /// Columns waiting after them: Q.
     pub waiting: usize,
@@ -34,7 +34,7 @@ pub(super) struct Basis<'a> {
     projection: Vec<f64>,
 }
 
-/// Directions that nothing is known of.
+/// Random directions.
 pub(super) struct RandomVectors {
     stream: Stream,
     salt: u32,
@@ -43,7 +43,7 @@ pub(super) struct RandomVectors {
 }
 
 impl RandomVectors {
-    /// `salt` keeps the draws of one search apart from those of another.
+    /// `salt` distinguishes the draws of one search from those of another.
     pub fn new(stream: Stream, salt: u32) -> Self {
         Self { stream, salt, drawn: 0 }
     }
@@ -56,7 +56,7 @@ impl RandomVectors {
 }
 
 impl<'a> Basis<'a> {
-    /// Empty, with room for `capacity` columns of `n` entries.
+    /// An empty basis with room for `capacity` columns of `n` entries.
     pub fn new(
         n: usize,
         capacity: usize,
@@ -99,14 +99,14 @@ impl<'a> Basis<'a> {
             usable = self.orthonormalize_last();
         }
         if !usable {
-            // A random direction is only lost where something is not a number.
+            // A random direction is only lost if something is NaN.
             return Err(Error::Numerical { what: "an eigenproblem" });
         }
         self.waiting += 1;
         Ok(())
     }
 
-    /// Makes the vector after the last column orthonormal to all; false if nothing but rounding was left of it.
+    /// Makes the vector after the last column orthonormal to all; false if only rounding error was left of it.
     fn orthonormalize_last(&mut self) -> bool {
         let place = self.columns() * self.n;
         let (known, rest) = self.vectors.split_at_mut(place);
@@ -124,12 +124,12 @@ impl<'a> Basis<'a> {
         usable
     }
 
-    /// Dimension of the whole space, what is deflated left out.
+    /// Dimension of the whole space without the deflated vectors.
     fn room(&self) -> usize {
         self.n - self.deflated.len() / self.n
     }
 
-    /// Applies the operator to the first waiting vector; what is new in the result waits at the end.
+    /// Applies the operator to the first waiting vector; the new direction in the result is appended to the waiting vectors.
     pub fn step(&mut self, operator: &dyn SymmetricOperator) -> Result<()> {
         let (n, j, columns, room) = (self.n, self.processed, self.columns(), self.room());
         let (known, rest) = self.vectors.split_at_mut(columns * n);
@@ -141,8 +141,8 @@ impl<'a> Basis<'a> {
         rows[..columns].copy_from_slice(&coefficients);
         self.processed += 1;
         self.waiting -= 1;
-        // What is left is negligible for the pairs, or nothing but the rounding of the sums: this line of vectors
-        // ends here. Going on with it, blown up to length 1, would be work for nothing.
+        // The remainder is negligible for the pairs, or mere rounding error of the sums: this sequence of vectors
+        // ends here. Continuing with it, scaled up to length 1, would be pointless.
         if columns == room || after <= self.negligible * coefficients[j].abs() || after <= 1e-14 * before {
             if self.waiting == 0 && columns < room {
                 self.append(None)?;
@@ -155,7 +155,7 @@ impl<'a> Basis<'a> {
         Ok(())
     }
 
-    /// Eigenpairs of T, ascending. Of its two halves, which differ by rounding, the lower one is read.
+    /// Eigenpairs of T, ascending. Its two triangles differ by rounding; the lower one is read.
     pub fn ritz(&self) -> Result<(Vec<f64>, Mat<f64>)> {
         let (p, capacity) = (self.processed, self.capacity);
         symmetric_eigen(MatRef::from_column_major_slice_with_stride(
@@ -196,7 +196,7 @@ impl<'a> Basis<'a> {
         self.processed = keep;
     }
 
-    /// Drops what waits, and its couplings to the processed vectors, which are Ritz vectors of these values.
+    /// Drops the waiting vectors and their couplings to the processed vectors, which are Ritz vectors of these values.
     pub fn drop_waiting(&mut self, values: &[f64]) {
         self.waiting = 0;
         self.projection.fill(0.0);
@@ -212,24 +212,24 @@ impl<'a> Basis<'a> {
     }
 }
 
-/// A vector as a combination of known ones and what is new in it.
+/// A vector split into a combination of known ones and a new part.
 struct Split {
     /// Length of the vector.
     before: f64,
     /// Its inner products with the known vectors.
     coefficients: Vec<f64>,
-    /// Length of what is new.
+    /// Length of the new part.
     after: f64,
 }
 
-/// Leaves of `next` what is orthogonal to the `known` and the `deflated` vectors.
+/// Reduces `next` to its part orthogonal to the `known` and the `deflated` vectors.
 fn split(next: &mut [f64], known: &[f64], deflated: &[f64]) -> Split {
     let before = norm(next);
     orthogonalize(next, deflated);
     let mut coefficients = project(next, known);
     subtract_combination(next, known, &coefficients);
     let mut after = norm(next);
-    // Once more if cancellation ate the digits (Daniel, Gragg, Kaufman, Stewart).
+    // Once more if cancellation lost digits (Daniel, Gragg, Kaufman, Stewart).
     if after < 0.717 * before {
         orthogonalize(next, deflated);
         let correction = project(next, known);

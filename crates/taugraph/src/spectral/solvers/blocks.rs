@@ -1,6 +1,6 @@
-//! Several vectors at once, lying node by node: one pass over the edges serves all of them.
+//! Several vectors at once, interleaved by node: one pass over the edges serves all of them.
 //!
-//! Sums over the nodes are made in fixed chunks and added in order: the same bits on any number of threads.
+//! Sums over the nodes are computed in fixed chunks and added in order: the same bits on any number of threads.
 
 use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -9,12 +9,12 @@ use crate::dense::{multiply, symmetric_eigen};
 use crate::error::{Error, Result};
 use crate::linear::LANES;
 
-/// Nodes of a chunk.
+/// Nodes per chunk.
 pub(super) const CHUNK: usize = 2048;
-/// Directions of a block that are this much shorter than the longest, squared, are not new.
+/// Directions of a block whose squared length, relative to the longest, is below this are not new.
 const DEPENDENT: f64 = 1e-12;
 
-/// `width` vectors, in whole lanes: the last ones may be zero.
+/// `width` vectors, padded with zeros to whole lanes.
 #[derive(Clone)]
 pub(super) struct Block {
     pub width: usize,
@@ -22,7 +22,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Room for `n_vectors` vectors of `n` nodes.
+    /// A block of `n_vectors` zero vectors on `n` nodes.
     pub fn zeros(n: usize, n_vectors: usize) -> Self {
         let width = n_vectors.max(1).next_multiple_of(LANES);
         Self { width, values: vec![0.0; n * width] }
@@ -74,7 +74,7 @@ impl Block {
         });
     }
 
-    /// Multiplies the vectors at each node by what `factor` makes of the number of that node.
+    /// Multiplies the vectors at each node by `factor` of that node's number.
     pub fn scale(&mut self, numbers: &[f64], factor: impl Fn(f64) -> f64 + Sync) {
         let width = self.width;
         let chunks = self.values.par_chunks_mut(CHUNK * width).zip(numbers.par_chunks(CHUNK));
@@ -86,7 +86,7 @@ impl Block {
         });
     }
 
-    /// Multiplies each vector by a number of its own.
+    /// Multiplies each vector by its own factor.
     pub fn multiply_each(&mut self, numbers: &[f64]) {
         self.values.par_chunks_mut(self.width).with_min_len(CHUNK).for_each(|node| {
             node.iter_mut().zip(numbers).for_each(|(value, number)| *value *= number);
@@ -110,7 +110,7 @@ impl Block {
         squares.into_iter().map(f64::sqrt).collect()
     }
 
-    /// Gives every vector that is not 0 the length 1; the lengths before.
+    /// Scales every nonzero vector to length 1; returns the original lengths.
     pub fn normalize(&mut self) -> Vec<f64> {
         let lengths = self.lengths();
         let inverse = |&length: &f64| if length > f64::MIN_POSITIVE { 1.0 / length } else { 0.0 };
@@ -118,8 +118,8 @@ impl Block {
         lengths
     }
 
-    /// The same span with orthonormal vectors, how many there are, and how much what was in the vectors may have grown; dependent ones are
-    /// left out (Stathopoulos and Wu 2002).
+    /// The same span with orthonormal vectors, their number, and by how much errors in the vectors may have grown; dependent vectors
+    /// are dropped (Stathopoulos and Wu 2002).
     pub fn orthonormal(mut self) -> Result<(Block, usize, f64)> {
         let lengths = self.normalize();
         if lengths.iter().any(|length| !length.is_finite()) {

@@ -1,11 +1,11 @@
 //! The smallest eigenpairs of a positive semidefinite operator by block Davidson.
 //!
-//! Davidson (1975) with blocks: residuals of the best pairs so far, sent through an approximate inverse, widen the space in which the
-//! next pairs are sought. When the space is full it restarts from the best vectors and those of the step before (Stathopoulos
-//! and Saad 1998), which keeps what conjugate directions would know.
+//! Davidson (1975) with blocks: the preconditioned residuals of the best pairs so far expand the space in which the
+//! next pairs are sought. When the space is full it restarts from the best vectors and those of the previous step (Stathopoulos
+//! and Saad 1998), which retains the information of conjugate directions.
 //!
-//! The space begins with the vectors that the caller brings, more of them than there are pairs to find, and with random ones: of an
-//! eigenvalue that is there several times no copy is missed.
+//! The space begins with the caller's vectors, more of them than there are pairs to find, and with random ones, so that no copy of
+//! a multiple eigenvalue is missed.
 
 use faer::Mat;
 
@@ -17,33 +17,33 @@ use crate::error::Result;
 use crate::linear::LANES;
 
 const MAX_STEPS: u32 = 500;
-/// Steps without progress after which pairs within the tolerance are left as they are: what follows them is too close to be told apart.
+/// Steps without progress after which pairs within the tolerance are accepted: the next pair is too close to be told apart.
 const PATIENCE: u32 = 30;
-/// Very long vectors are expensive: fewer of them are kept, and fewer are worked on at once.
+/// Very long vectors are expensive: fewer of them are kept, and fewer are processed at once.
 const LONG: usize = 200_000;
 
 /// A positive semidefinite operator on blocks of vectors, with an approximate inverse.
 pub(super) trait PreconditionedOperator: Sync {
     fn len(&self) -> usize;
 
-    /// A·x; x is lost.
+    /// A·x; overwrites x.
     fn image(&self, x: Block) -> Block;
 
-    /// Approximate solutions of A·z = r for the named vectors of `r`, up to null vectors.
+    /// Approximate solutions of A·z = r for the given vectors of `r`, up to null vectors.
     fn solve(&self, r: &Block, named: &[usize]) -> Block;
 }
 
-/// What is asked of the iteration.
+/// Parameters of the iteration.
 pub(super) struct DavidsonParams {
     /// Pairs wanted.
     pub wanted: usize,
     /// Largest residual.
     pub tolerance: f64,
-    /// Residuals up to this share of the distance to the next pair are good enough as well; 0 leaves it at the tolerance.
+    /// Residuals up to this fraction of the distance to the next pair also suffice; 0 uses the tolerance alone.
     pub angle: f64,
-    /// No eigenvalue is above this.
+    /// Upper bound on the eigenvalues.
     pub norm_bound: f64,
-    /// Most vectors that are preconditioned.
+    /// Maximum number of vectors to precondition.
     pub max_applications: usize,
     pub widths: Widths,
 }
@@ -52,34 +52,34 @@ pub(super) struct DavidsonParams {
 #[derive(Clone, Copy)]
 pub(super) struct Widths {
     pub block: usize,
-    /// Of the space before it restarts, which leaves two blocks.
+    /// In the space before it restarts, which leaves two blocks.
     pub space: usize,
-    /// Of one call of the preconditioner.
+    /// In one call of the preconditioner.
     pub at_once: usize,
-    /// Of all there are: the dimension, null vectors left out.
+    /// In total: the dimension without the null vectors.
     pub room: usize,
 }
 
 impl Widths {
     pub fn new(n: usize, wanted: usize, room: usize) -> Self {
-        // One more pair shows where the wanted ones end, and two more that it converges soon.
+        // One more pair shows where the wanted ones end, and two more help it converge soon.
         let block = (wanted + 3).next_multiple_of(LANES).min(room);
         let (blocks, at_once) = if n > LONG { (3, 2 * LANES) } else { (4, 4 * LANES) };
         Self { block, space: (blocks * block).min(room), at_once, room }
     }
 }
 
-/// Bytes at the peak, beside the operator.
+/// Peak memory in bytes, besides the operator.
 pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
-    // Residuals with the vectors that they belong to; or residuals, corrections and what a call of multigrid takes.
+    // Residuals with their vectors; or residuals, corrections and the work space of multigrid.
     let beside = (3 * block).max(2 * block + 4 * at_once.min(block) + 2);
     8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
 }
 
-/// Vectors to begin with beside random ones.
+/// Starting vectors besides random ones.
 pub(super) struct Start {
-    /// Whatever is known.
+    /// Any guesses.
     pub guesses: Option<Block>,
     /// A whole block of vectors, close to the wanted ones.
     pub rough: Option<Block>,
@@ -92,7 +92,7 @@ pub(super) struct DavidsonResult {
     pub applications: usize,
     /// Whether all have converged and lie below every other pair.
     pub confirmed: bool,
-    /// How far at least the next eigenvalue lies above them, once that is confirmed.
+    /// Lower bound on the distance to the next eigenvalue above them, once that is confirmed.
     pub gap: Option<f64>,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn smallest<O: PreconditionedOperator>(
 
 /// The best pairs of the space at one step.
 struct Look {
-    /// The vectors in terms of the basis, and how many of them are looked at.
+    /// The vectors in terms of the basis, and how many of them are considered.
     rotation: Mat<f64>,
     count: usize,
     residuals: Block,
@@ -125,14 +125,14 @@ struct Look {
     quality: Quality,
 }
 
-/// A search under way.
+/// A search in progress.
 struct Search<'a, O> {
     operator: &'a O,
     params: &'a DavidsonParams,
     space: SearchSpace<'a, O>,
     step: u32,
     applications: usize,
-    /// Least of the worst residuals so far, and the step that it was met at.
+    /// The smallest worst residual so far, and the step at which it occurred.
     best: (f64, u32),
 }
 
@@ -186,10 +186,10 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
         DavidsonResult { vectors: look.vectors, applications: self.applications, confirmed, gap }
     }
 
-    /// Adds to the space what the residuals of pending pairs lead to.
+    /// Expands the space by the preconditioned residuals of pending pairs.
     fn widen(&mut self, look: Look) -> Result<()> {
         let Look { rotation, count, residuals, vectors, quality } = look;
-        // Before anything else as large is made.
+        // Before anything else as large is allocated.
         drop(vectors);
         let named = quality.to_improve();
         let correction = (!named.is_empty()).then(|| self.operator.solve(&residuals, &named));
@@ -199,7 +199,7 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
         self.applications += named.len();
         let is_wider = correction.map_or(Ok(false), |correction| self.space.widen(correction))?;
         if !is_wider {
-            // All that is there has converged or leads to nothing new, and it is not enough: on from where nobody has looked.
+            // Everything has converged or yields nothing new, and it is not enough: continue with random vectors.
             self.space.widen(self.space.preconditioned_random(LANES, FRESH + self.step))?;
             self.applications += LANES;
         }
@@ -214,7 +214,7 @@ mod tests {
     use crate::error::Error;
     use crate::random::{Stage, Stream};
 
-    /// Multiplies each entry by a number of its own; known but for a factor between 1 and 2.
+    /// A diagonal operator whose inverse is known up to a factor between 1 and 2.
     struct Diagonal(Vec<f64>);
 
     impl PreconditionedOperator for Diagonal {
@@ -239,7 +239,7 @@ mod tests {
 
     fn search(check: &(dyn Fn() -> Result<()> + Sync)) -> Result<DavidsonResult> {
         let mut values: Vec<f64> = (0..N).map(|i| 1.0 + i as f64 / 100.0).collect();
-        // A null vector, and one eigenvalue three times.
+        // A null vector, and one triple eigenvalue.
         values[..4].copy_from_slice(&[0.0, 0.5, 0.5, 0.5]);
         let mut null = Block::zeros(N, 1);
         null.values[0] = 1.0;

@@ -6,7 +6,7 @@ use super::SymmetricMatrix;
 use crate::dense::{columns_of, multiply, symmetric_eigen};
 use crate::error::Result;
 
-/// Bytes at the peak for a matrix of `n` rows.
+/// Peak memory in bytes for a matrix of `n` rows.
 pub(in super::super) fn bytes(n: usize) -> u64 {
     8 * 4 * (n as u64) * (n as u64)
 }
@@ -25,7 +25,7 @@ pub(in super::super) fn smallest(
             entries[(i, j as usize)] = value;
         }
     }
-    // Lift the null vectors out of the way.
+    // Shift the null vectors to the end of the spectrum.
     let null = columns_of(null, n);
     multiply(entries.as_mut(), Accum::Add, null, null.transpose(), 2.0 * matrix.norm_bound());
     let (_, vectors) = symmetric_eigen(entries.as_ref())?;

@@ -3,49 +3,49 @@
 //! Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems" (2000), with a queue of
 //! vectors instead of one; see [`Basis`].
 //!
-//! Any start vectors will do. Good guesses (of nearly separate parts of a graph) converge at once, where a single
+//! Any starting vectors will do. Good guesses (for nearly separate parts of a graph) converge at once, whereas a single
 //! random vector would see only one direction of their nearly equal eigenvalues. Even so, once all wanted pairs have
-//! converged the search goes on from a fresh random vector, until the best pair that it finds is known to be no better.
+//! converged the search continues from a fresh random vector, until the best pair that it finds is known to be no better.
 
 use super::basis::{Basis, RandomVectors};
 use super::ritz::RitzPairs;
 use super::{Context, SymmetricOperator};
 use crate::error::Result;
 
-/// Steps after which a first look at the speed of convergence is worth something.
+/// Steps after which a first estimate of the speed of convergence is meaningful.
 const EARLY: usize = 24;
 /// Very long vectors are expensive: fewer of them are kept.
 const LONG: usize = 200_000;
 
-/// What is asked of the iteration.
+/// Parameters of the iteration.
 pub(in super::super) struct LanczosParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
-    /// A pair is converged when its residual is below this share of its eigenvalue.
+    /// A pair has converged when its residual is below this fraction of its eigenvalue.
     pub tolerance: f64,
-    /// Where the pair after the wanted ones lies far below them, residuals up to this share of the distance are good enough: it
-    /// bounds the angle between what was found and the true space (Davis and Kahan 1970). 0 leaves it at the tolerance.
+    /// If the next pair lies far below the wanted ones, residuals up to this fraction of the distance suffice: it
+    /// bounds the angle between the computed and the true space (Davis and Kahan 1970). 0 uses the tolerance alone.
     pub angle: f64,
-    /// Steps between two looks at the convergence.
+    /// Steps between two convergence checks.
     pub steps: usize,
-    /// Most applications of the operator.
+    /// Maximum number of applications of the operator.
     pub max_applications: usize,
-    /// Start vectors, column-major, as good as known; a random one is always added.
+    /// Starting vectors, column-major, as good as available; a random one is always added.
     pub guesses: &'a [f64],
-    /// Which random vectors to take.
+    /// Which random vectors to use.
     pub salt: u32,
 }
 
-/// Who decides whether the iteration is worth going on with.
+/// Decides whether the iteration is worth continuing.
 pub(in super::super) trait Patience {
-    /// Asked once early on, with the worst residual.
+    /// Called once early on, with the worst residual.
     fn is_doubtful(&self, worst: f64) -> bool;
 
-    /// Asked at every restart, with the worst residual and the applications so far.
+    /// Called at every restart, with the worst residual and the number of applications so far.
     fn gives_up(&mut self, worst: f64, applications: usize) -> bool;
 }
 
-/// Goes on until applications run out.
+/// Continues until the applications run out.
 pub(in super::super) struct Unlimited;
 
 impl Patience for Unlimited {
@@ -58,25 +58,25 @@ impl Patience for Unlimited {
     }
 }
 
-/// The best pairs found, converged or not: the caller checks residuals of its own.
+/// The best pairs found, converged or not: the caller measures the residuals itself.
 pub(in super::super) struct LanczosResult {
     /// Ritz vectors of the wanted ones, column-major.
     pub vectors: Vec<f64>,
     pub applications: usize,
-    /// Whether the search made sure that no larger pair was missed.
+    /// Whether the search confirmed that no larger pair was missed.
     pub confirmed: bool,
-    /// How far at least the pair after the wanted ones lies below them, once that is confirmed.
+    /// Lower bound on the distance from the wanted pairs down to the next, once that is confirmed.
     pub gap: Option<f64>,
 }
 
-/// Bytes that the search for `wanted` pairs holds at its peak, guesses and the pairs themselves included.
+/// Peak memory in bytes of the search for `wanted` pairs, including guesses and the pairs themselves.
 pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let (_, columns) = basis_columns(n, wanted, wanted + 2, n);
-    // Guesses, and what measuring the pairs takes.
+    // Guesses, and the work space for measuring the pairs.
     8 * n as u64 * (columns + wanted + 2 + 4) as u64
 }
 
-/// Most processed vectors, and room for those that wait.
+/// Maximum number of processed vectors, and room for waiting ones.
 fn basis_columns(n: usize, wanted: usize, n_starts: usize, room: usize) -> (usize, usize) {
     let depth = if n > LONG { 2 } else { 5 };
     let size = (2 * wanted + 20).max(40).max(wanted + depth * n_starts).min(room);
@@ -104,9 +104,9 @@ pub(in super::super) fn largest(
     }
 }
 
-/// What to do after a look at the pairs.
+/// What to do after checking the pairs.
 enum Decision {
-    /// The pairs are good enough, or will never be.
+    /// The pairs are good enough, or never will be.
     Stop {
         confirmed: bool,
     },
@@ -117,17 +117,17 @@ enum Decision {
     GoOn,
 }
 
-/// A search under way.
+/// A search in progress.
 struct Search<'a> {
     operator: &'a dyn SymmetricOperator,
     params: &'a LanczosParams<'a>,
     context: Context<'a>,
     basis: Basis<'a>,
     wanted: usize,
-    /// Most processed vectors.
+    /// Maximum number of processed vectors.
     size: usize,
     applications: usize,
-    /// The sum of the wanted values when all had converged, while a fresh start vector tries to do better.
+    /// The sum of the wanted values when all had converged, while a fresh starting vector tries to do better.
     accepted: Option<f64>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         Ok(Self { operator, params, context, basis, wanted, size, applications: 0, accepted: None })
     }
 
-    /// Applies the operator until the next look at the pairs.
+    /// Applies the operator until the next check of the pairs.
     fn advance(&mut self) -> Result<()> {
         let goal = (self.basis.processed + self.params.steps).max(self.wanted + 2).min(self.size);
         while self.basis.processed < goal && self.basis.waiting > 0 {
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
     fn decide(&mut self, ritz: &RitzPairs, patience: &mut dyn Patience) -> Decision {
         let (wanted, tolerance) = (self.wanted, self.params.tolerance);
         let worst = ritz.worst(wanted);
-        // The distance to the next pair shrinks while that is still being found: it must do for a tenth of the angle.
+        // The distance to the next pair shrinks while that pair still converges: require a tenth of the angle.
         let has_converged = worst <= tolerance.max(0.1 * self.params.angle * ritz.distance(wanted));
         self.doubt_accepted(ritz);
         let is_confirmed = self.accepted.is_some() && ritz.next_is_below(wanted, tolerance);
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Values that rise mean that a pair had been missed: the search begins again with it.
+    /// If the values rise, a pair had been missed: the search continues with it.
     fn doubt_accepted(&mut self, ritz: &RitzPairs) {
         let sum = self.sum_of_wanted(ritz);
         if self.accepted.is_some_and(|before| sum - before > self.params.tolerance * before.abs()) {
@@ -200,12 +200,12 @@ impl<'a> Search<'a> {
 
     fn is_given_up(&self, ritz: &RitzPairs, worst: f64, patience: &mut dyn Patience) -> bool {
         let wanted = self.wanted;
-        // What the search is waiting for: the wanted pairs, or the one after them.
+        // What the search is waiting for: the wanted pairs, or the next one.
         let pending = match self.accepted {
             Some(_) if ritz.len() > wanted => ritz.residuals[wanted] / ritz.values[wanted].abs(),
             _ => worst,
         };
-        // Pairs that have converged and are only being confirmed are beyond that doubt.
+        // This does not apply to pairs that have converged and are only being confirmed.
         let is_early =
             self.accepted.is_none() && (EARLY..EARLY + self.params.steps).contains(&self.applications);
         let is_full = ritz.len() == self.size;
@@ -213,7 +213,7 @@ impl<'a> Search<'a> {
             || (is_full && patience.gives_up(pending, self.applications))
     }
 
-    /// All residuals are negligible: drops what waits, and looks for what the start vectors could not see.
+    /// All residuals are negligible: drops the waiting vectors and searches for what the starting vectors could not see.
     fn look_elsewhere(&mut self, ritz: &RitzPairs) -> Result<()> {
         self.basis.compress(ritz.leading(self.wanted), &ritz.values);
         self.basis.drop_waiting(&ritz.values);
@@ -247,7 +247,7 @@ mod tests {
     use crate::error::Error;
     use crate::random::{Stage, Stream};
 
-    /// Multiplies each entry by a number of its own.
+    /// A diagonal operator.
     struct Diagonal(Vec<f64>);
 
     impl SymmetricOperator for Diagonal {
@@ -278,7 +278,7 @@ mod tests {
         Context { stream: Stream::new(1, Stage::Eigen), check }
     }
 
-    /// One eigenvalue is there three times, and the largest is deflated.
+    /// One eigenvalue is triple, and the largest is deflated.
     #[test]
     fn copies_are_found_and_what_is_deflated_is_not() {
         let mut values: Vec<f64> = (0..300).map(|i| f64::from(i) / 300.0).collect();

@@ -1,4 +1,4 @@
-//! What vectors really are, whatever a solver says of them.
+//! Measures how good vectors are as eigenvectors, whatever a solver reports.
 
 use super::SymmetricOperator;
 use crate::dense::{dot, norm};
@@ -13,7 +13,7 @@ pub(in super::super) struct Measured {
 }
 
 impl Measured {
-    /// Of vectors one after the other.
+    /// Measures vectors stored one after the other.
     pub fn of(operator: &impl SymmetricOperator, vectors: &[f64]) -> Self {
         let (n, unit) = (operator.len(), operator.norm_bound());
         let mut image = vec![0.0; n];
@@ -21,9 +21,9 @@ impl Measured {
             .chunks_exact(n)
             .map(|vector| {
                 operator.apply(vector, &mut image);
-                // In units of the bound, whose squares neither vanish nor overflow.
+                // In units of the bound, so that squares neither underflow nor overflow.
                 image.iter_mut().for_each(|image| *image /= unit);
-                // Rounding may leave a null vector a hair below 0.
+                // Rounding may leave the value of a null vector slightly below 0.
                 let value = (dot(vector, &image) / dot(vector, vector)).max(0.0);
                 image.iter_mut().zip(vector).for_each(|(image, v)| *image -= value * v);
                 (unit * value, unit * (norm(&image) / norm(vector)))

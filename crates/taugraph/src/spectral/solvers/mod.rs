@@ -1,5 +1,5 @@
-//! Eigensolvers. They know operators, vectors and a stream of random numbers, and nothing of runs, of stages, or of which of
-//! them is tried first.
+//! Eigensolvers. They know operators, vectors and a stream of random numbers, but nothing about runs, stages, or the order in
+//! which they are tried.
 
 mod basis;
 mod blocks;
@@ -22,7 +22,7 @@ use crate::random::Stream;
 pub(crate) trait SymmetricOperator: Sync {
     fn len(&self) -> usize;
 
-    /// No eigenvalue is larger than this, whatever its sign.
+    /// Upper bound on the absolute values of the eigenvalues.
     fn norm_bound(&self) -> f64;
 
     /// y ← A·x.
@@ -38,11 +38,11 @@ pub(crate) trait SymmetricMatrix: SymmetricOperator {
     fn off_diagonal(&self, i: usize) -> impl Iterator<Item = (u32, f64)>;
 }
 
-/// What a solver is given beside the problem.
+/// What a solver gets besides the problem.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
-    /// Where random vectors come from.
+    /// Source of random vectors.
     pub stream: Stream,
-    /// Asked before every step.
+    /// Called before every step.
     pub check: InterruptCheck<'a>,
 }

@@ -1,7 +1,7 @@
 //! The smallest eigenpairs of a graph Laplacian by block Davidson with multigrid as the preconditioner.
 //!
-//! Where an exact inverse does not fit, multigrid takes its place: the steps hardly become more as the graph grows or its gaps
-//! shrink. The search begins with guesses, and with vectors of merged nodes.
+//! If an exact inverse does not fit in memory, multigrid takes its place: the number of steps hardly grows as the graph grows or
+//! its gaps shrink. The search begins with guesses and with solutions on merged nodes.
 
 use super::Context;
 use super::blocks::Block;
@@ -11,7 +11,7 @@ use super::preconditioned::Preconditioned;
 use crate::error::Result;
 use crate::linear::{Hierarchy, Multigrid};
 
-/// Which Laplacian of the graph.
+/// The Laplacian of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Masses {
     /// Each node counts by its degree: D^−½·(D − W)·D^−½.
@@ -20,19 +20,19 @@ pub(in super::super) enum Masses {
     Ones,
 }
 
-/// What is asked of the iteration. Vectors are column-major, by node of the graph.
+/// Parameters of the iteration. Vectors are column-major, by node of the graph.
 pub(in super::super) struct MultilevelParams<'a> {
     /// Pairs wanted.
     pub wanted: usize,
     /// Largest residual.
     pub tolerance: f64,
-    /// Residuals up to this share of the distance to the next pair are good enough as well; 0 leaves it at the tolerance.
+    /// Residuals up to this fraction of the distance to the next pair also suffice; 0 uses the tolerance alone.
     pub angle: f64,
-    /// No eigenvalue is above this.
+    /// Upper bound on the eigenvalues.
     pub norm_bound: f64,
-    /// Most vectors that are preconditioned.
+    /// Maximum number of vectors to precondition.
     pub max_applications: usize,
-    /// Vectors to begin with beside random ones.
+    /// Starting vectors besides random ones.
     pub guesses: &'a [f64],
 }
 
@@ -43,7 +43,7 @@ pub(in super::super) struct MultilevelResult {
     pub applications: usize,
     /// Whether all have converged and lie below every other pair.
     pub confirmed: bool,
-    /// How far at least the next eigenvalue lies above them, once that is confirmed.
+    /// Lower bound on the distance to the next eigenvalue above them, once that is confirmed.
     pub gap: Option<f64>,
 }
 

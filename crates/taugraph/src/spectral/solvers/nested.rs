@@ -1,6 +1,6 @@
-//! Vectors to begin with: the eigenproblem solved roughly for merged nodes first, level by level.
+//! Starting vectors: the eigenproblem is first solved roughly for merged nodes, level by level.
 //!
-//! A level has about a quarter of the nodes of the one before, so that a few steps on all of the coarser ones take about as long as one
+//! A level has about a quarter of the nodes of the one before, so a few steps on all coarser levels take about as long as one
 //! or two on the graph itself.
 
 use super::Context;
@@ -12,10 +12,10 @@ use crate::error::Result;
 
 /// Steps of the iteration on each level.
 const STEPS: usize = 2;
-/// A level is worth while from so many nodes for each vector.
+/// Minimum number of nodes per vector for a level to be worthwhile.
 const NODES: usize = 16;
 
-/// About the smallest `count` eigenvectors, those of nodes that merge; none if the graph is small. `null` are the null vectors.
+/// Approximations to the smallest `count` eigenvectors from merged nodes; `None` if the graph is small. `null` are the null vectors.
 pub(super) fn rough_vectors(
     laplacian: &Preconditioned<'_>,
     null: &Block,

@@ -1,25 +1,25 @@
-//! A Laplacian for blocks of vectors, with multigrid in place of its inverse, on any level of a hierarchy.
+//! A Laplacian on blocks of vectors, with multigrid as its approximate inverse, on any level of a hierarchy.
 
 use super::blocks::Block;
 use super::davidson::PreconditionedOperator;
 use super::multilevel::Masses;
 use crate::linear::{FINEST, Hierarchy, Multigrid};
 
-/// Sweeps of the smoother over vectors that come from a coarser level.
+/// Smoother sweeps over vectors that come from a coarser level.
 const SWEEPS: usize = 2;
 
-/// The Laplacian of one level. Everything lies in the order of the hierarchy.
+/// The Laplacian of one level. Everything is in the order of the hierarchy.
 ///
-/// On a coarser level it is the same eigenproblem for vectors y that are constant on merged nodes: A·y = λ·M·y, M the sum of what the
-/// members had, and u = M^½·y.
+/// On a coarser level it is the same eigenproblem for vectors y that are constant on merged nodes: A·y = λ·M·y, where M sums the
+/// masses of the members, and u = M^½·y.
 pub(super) struct Preconditioned<'a> {
     multigrid: &'a Multigrid<'a>,
     depth: usize,
     /// M^−½, with M the degrees or the numbers of nodes; 0 for nodes that take no part.
-    /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square vanishes or overflows.
+    /// L = unit·scales·(multigrid's matrix)·scales; everything here is in that unit, so that no square underflows or overflows.
     scales: Vec<f64>,
     unit: f64,
-    /// Most vectors that are solved for at once.
+    /// Maximum number of vectors solved for at once.
     at_once: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Preconditioned<'a> {
     pub fn new(hierarchy: &Hierarchy, multigrid: &'a Multigrid<'a>, masses: Masses, at_once: usize) -> Self {
         let (masses, unit) = match masses {
             Masses::Ones => (vec![1.0; hierarchy.order().len()], hierarchy.heaviest()),
-            // The degrees here are those of the graph over its heaviest weight, which cancels.
+            // The degrees here are divided by the graph's largest weight, which cancels.
             Masses::Degrees => (multigrid.diagonal().to_vec(), 1.0),
         };
         Self::with_masses(multigrid, FINEST, masses, unit, at_once)
@@ -56,7 +56,7 @@ impl<'a> Preconditioned<'a> {
         })
     }
 
-    /// What vectors of this level are on the next, if they are constant on what merges there.
+    /// Restricts vectors of this level to the next, assuming they are constant on merged nodes.
     pub fn restricted(&self, block: &Block, coarser: &Self) -> Block {
         let mut restricted = Block::zeros(coarser.len(), block.width);
         let to = restricted.values.chunks_exact_mut(block.width);
@@ -68,7 +68,7 @@ impl<'a> Preconditioned<'a> {
         restricted
     }
 
-    /// What vectors of the next level are on this one, smoothed.
+    /// Interpolates vectors of the next level to this one and smooths them.
     pub fn prolonged(&self, block: &Block, coarser: &Self) -> Block {
         let mut prolonged = Block::zeros(self.len(), block.width);
         let merged = self.multigrid.members(self.depth).zip(block.nodes()).zip(&coarser.scales);
@@ -83,7 +83,7 @@ impl<'a> Preconditioned<'a> {
         prolonged
     }
 
-    /// What eigenvalues here have to be multiplied by.
+    /// The unit of eigenvalues here.
     pub fn unit(&self) -> f64 {
         self.unit
     }

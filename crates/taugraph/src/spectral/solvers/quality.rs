@@ -1,14 +1,14 @@
-//! How far a block Davidson iteration has come: which pairs have converged, and which to improve next.
+//! Progress of a block Davidson iteration: which pairs have converged, and which to improve next.
 
 use crate::linear::LANES;
 
 /// Residuals relative to the norm bound below this are rounding.
 const ROUNDING: f64 = 1e-14;
-/// The pair after the wanted ones is taken to lie above them when its residual is this share of its distance.
+/// The next pair is taken to lie above the wanted ones once its residual is below this fraction of its distance.
 const SURE: f64 = 0.1;
-/// Residuals go down to this share of what the angle allows: the distance to the next pair is known to a tenth ([`SURE`]) only.
+/// Residuals must fall to this fraction of what the angle allows: the distance to the next pair is known only to a tenth ([`SURE`]).
 const OF_ANGLE: f64 = 0.5;
-/// The space of the wanted pairs is known at least to this angle, however close together their eigenvalues lie.
+/// The space of the wanted pairs must be known to within this angle, however close their eigenvalues are.
 const LARGEST_ANGLE: f64 = 1e-3;
 
 /// How good the best pairs of a space are.
@@ -16,15 +16,15 @@ pub(super) struct Quality {
     wanted: usize,
     /// |L·u − λ·u| of each pair.
     pub lengths: Vec<f64>,
-    /// From the last wanted eigenvalue to the next, if there is a next.
+    /// Distance from the last wanted eigenvalue to the next, if there is one.
     pub distance: Option<f64>,
-    /// Residual from which on a wanted pair has converged.
+    /// Residual at which a wanted pair has converged.
     goal: f64,
     rounding: f64,
 }
 
 impl Quality {
-    /// Everything in the unit of the residuals.
+    /// All arguments are in the unit of the residuals.
     pub fn new(
         values: &[f64],
         lengths: Vec<f64>,
@@ -54,7 +54,7 @@ impl Quality {
         self.distance.is_some() && !(0..=self.wanted).any(|rank| self.is_pending(rank))
     }
 
-    /// Whether the wanted pairs would pass.
+    /// Whether the wanted pairs are within the tolerance.
     pub fn is_within(&self, tolerance: f64) -> bool {
         self.distance.is_some() && self.lengths[..self.wanted].iter().all(|&length| length <= tolerance)
     }
@@ -63,7 +63,7 @@ impl Quality {
         self.lengths.iter().take(self.wanted + 1).copied().fold(0.0, f64::max)
     }
 
-    /// Pairs that have not converged, and as many of the next as the lanes have room for.
+    /// Pairs that have not converged, and as many of the next pairs as fit in the lanes.
     pub fn to_improve(&self) -> Vec<usize> {
         let ranks = 0..self.lengths.len();
         let mut named: Vec<usize> = ranks.clone().filter(|&rank| self.is_pending(rank)).collect();
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(unconverged.worst(), 0.05);
     }
 
-    /// The last pairs fill up the lanes; those that are exact but for rounding do not.
+    /// The last pairs fill up the lanes, except those that are exact up to rounding.
     #[test]
     fn pending_pairs_come_first() {
         assert_eq!(quality([1e-7, 1e-5, 0.2, 0.4, 0.3]).to_improve(), [1, 2, 4, 3]);

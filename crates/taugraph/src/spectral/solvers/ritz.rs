@@ -1,4 +1,4 @@
-//! What Lanczos reads from its basis: approximate eigenpairs, and how far they are from true ones.
+//! Ritz pairs of the Lanczos basis: approximate eigenpairs and their residuals.
 
 use faer::{Mat, MatRef};
 
@@ -6,8 +6,8 @@ use super::basis::Basis;
 use crate::dense::norm;
 use crate::error::Result;
 
-/// The best of the other pairs is taken to lie below the wanted ones when its residual is this share of its distance from
-/// them: while it still rises towards them, its residual is of the size of that distance.
+/// The best of the other pairs is taken to lie below the wanted ones once its residual is below this fraction of its distance
+/// from them: while it still rises towards them, its residual is comparable to that distance.
 const SURE: f64 = 0.1;
 
 /// Eigenpairs of the operator within the basis, the largest first.
@@ -52,7 +52,7 @@ impl RitzPairs {
         if self.len() > wanted { 1.0 - self.values[wanted] / self.values[wanted - 1] } else { 0.0 }
     }
 
-    /// Whether the pair after the wanted ones is known well enough to lie below them, or to equal the last.
+    /// Whether the next pair is known well enough to lie below the wanted ones, or to equal the last of them.
     pub fn next_is_below(&self, wanted: usize, tolerance: f64) -> bool {
         let last = self.values[wanted - 1];
         self.len() > wanted

@@ -1,4 +1,4 @@
-//! The space in which a block Davidson iteration seeks its pairs.
+//! The search space of a block Davidson iteration.
 
 use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -9,13 +9,13 @@ use crate::dense::{multiply, orthonormalize, symmetric_eigen};
 use crate::error::Result;
 use crate::random::Stream;
 
-/// Of a vector that lies in the space, less than this share is left without it.
+/// A vector of which less than this fraction is orthogonal to the space lies in it.
 const KNOWN: f64 = 1e-10;
-/// Rounding that grows by no more than this leaves vectors orthogonal enough: to 1e-13.
+/// If rounding errors grow by no more than this, vectors stay orthogonal enough: to 1e-13.
 const HARMLESS: f64 = 1e3;
-/// How often the start is filled up with fresh random vectors.
+/// Maximum number of attempts to fill up the start with fresh random vectors.
 const MAX_STARTS: u32 = 6;
-/// Draws of restarts and of the start, apart from those of the other solvers.
+/// Draws of restarts and of the start, distinct from those of the other solvers.
 const SALT: u32 = 1 << 16;
 const START: u32 = SALT + 1;
 /// Draws of steps that find nothing new.
@@ -27,18 +27,18 @@ pub(super) struct SearchSpace<'a, O> {
     stream: Stream,
     /// Null vectors: everything is orthogonal to them.
     null: Block,
-    /// The first `filled` vectors are there, and there may be `room`.
+    /// The first `filled` vectors are valid, out of at most `room`.
     basis: Block,
     pub filled: usize,
     room: usize,
-    /// vᵀ·A·v of the basis; only the first `filled` rows and columns count.
+    /// vᵀ·A·v of the basis; only the first `filled` rows and columns are valid.
     projection: Mat<f64>,
-    /// The best vectors of the step before, in terms of the first of the basis.
+    /// The best vectors of the previous step, in terms of the first basis vectors.
     before: Option<Mat<f64>>,
 }
 
 impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
-    /// Without any vectors as yet.
+    /// An empty space.
     pub fn new(operator: &'a O, null: Block, room: usize, stream: Stream) -> Self {
         Self {
             operator,
@@ -52,11 +52,11 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         }
     }
 
-    /// Adds so many random vectors, sent through the inverse; how often that was applied.
+    /// Adds this many random vectors, passed through the inverse; returns how often that was applied.
     pub fn widen_at_random(&mut self, count: usize) -> Result<usize> {
         let full = (self.filled + count).min(self.room);
         let mut applications = 0;
-        // The inverse makes vectors alike where few eigenvalues are far below the others: what is missing is drawn anew, free of these.
+        // If few eigenvalues are far below the others, the inverse makes vectors similar: the missing ones are drawn again, orthogonal to these.
         for start in 0..MAX_STARTS {
             let missing = full - self.filled;
             if missing == 0 {
@@ -68,7 +68,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         Ok(applications)
     }
 
-    /// Vectors that nothing is known of, sent through the inverse.
+    /// Random vectors, passed through the inverse.
     pub fn preconditioned_random(&self, count: usize, salt: u32) -> Block {
         let mut block = Block::zeros(self.operator.len(), count);
         let width = block.width;
@@ -85,7 +85,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         self.basis.view().subrows(0, self.filled)
     }
 
-    /// Removes from the block what is known already.
+    /// Projects the known vectors out of the block.
     fn remove_known(&self, block: &mut Block) {
         for known in [self.null.view(), self.basis()] {
             if known.nrows() > 0 {
@@ -95,15 +95,15 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         }
     }
 
-    /// Adds to the space what is new in the block; false if nothing is.
+    /// Adds the new directions of the block to the space; false if there are none.
     pub fn widen(&mut self, mut block: Block) -> Result<bool> {
         let mut count = 0;
-        // Once more for what rounding left, if it was blown up.
+        // Once more for rounding errors, if they were amplified.
         for _ in 0..2 {
             let before = block.lengths();
             self.remove_known(&mut block);
             let after = block.lengths();
-            // Nothing but rounding is left of what was known: blown up to length 1 it would be neither new nor orthogonal.
+            // What is left of known vectors is rounding error: scaled up to length 1 it would be neither new nor orthogonal.
             let is_new = |(before, after): (&f64, &f64)| *after > KNOWN * before;
             let kept: Vec<bool> = before.iter().zip(&after).map(is_new).collect();
             block.multiply_each(&kept.iter().map(|&kept| f64::from(u8::from(kept))).collect::<Vec<_>>());
@@ -134,7 +134,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         symmetric_eigen(self.projection.as_ref().submatrix(0, 0, self.filled, self.filled))
     }
 
-    /// The vectors that the columns of `rotation` make of the basis.
+    /// The combinations of the basis given by the columns of `rotation`.
     pub fn combined(&self, rotation: MatRef<'_, f64>) -> Block {
         let mut block = Block::zeros(self.operator.len(), rotation.ncols());
         let out = block.view_mut().subrows_mut(0, rotation.ncols());
@@ -142,7 +142,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         block
     }
 
-    /// A·v − value·v of vectors in the space, and the vectors.
+    /// The residuals A·v − value·v of vectors in the space, and the vectors.
     pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> (Block, Block) {
         let vectors = self.combined(rotation);
         let mut residuals = self.operator.image(vectors.clone());
@@ -152,7 +152,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         (residuals, vectors)
     }
 
-    /// Sees to it that there is room for `count` vectors, if need be by a restart from the `leading` vectors and those of the step before.
+    /// Ensures room for `count` vectors, if necessary by a restart from the `leading` vectors and those of the previous step.
     pub fn make_room(&mut self, count: usize, leading: MatRef<'_, f64>, step: u32) {
         if self.filled + count <= self.room {
             self.before = Some(leading.to_owned());
@@ -161,12 +161,12 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         let most = self.room.saturating_sub(count);
         let kept = now_and_before(leading, self.before.as_ref(), most, &self.stream, step);
         self.restart(kept.as_ref());
-        // The vectors of this step are the first of the new basis.
+        // The vectors of this step come first in the new basis.
         let is_same = |row, column| f64::from(u8::from(row == column));
         self.before = Some(Mat::from_fn(kept.ncols(), leading.ncols(), is_same));
     }
 
-    /// Keeps only what the columns of `rotation` make of the basis.
+    /// Replaces the basis by the combinations given by the columns of `rotation`.
     fn restart(&mut self, rotation: MatRef<'_, f64>) {
         let (filled, kept, width) = (self.filled, rotation.ncols(), self.basis.width);
         self.basis.values.par_chunks_mut(CHUNK * width).for_each(|chunk| {
@@ -185,7 +185,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
     }
 }
 
-/// The columns of `now`, and as many of `before` (which knows only the first vectors of the basis) as there is room for, orthonormal.
+/// The columns of `now`, and as many of `before` (given in the first basis vectors only) as fit, made orthonormal.
 fn now_and_before(
     now: MatRef<'_, f64>,
     before: Option<&Mat<f64>>,

@@ -9,7 +9,7 @@ use faer::{Conj, MatMut, Par, Side};
 
 use super::{SymmetricMatrix, SymmetricOperator};
 
-/// A + shift·I, positive definite, with its fill-in known; not yet factorized.
+/// A + shift·I, positive definite, symbolically factorized.
 pub(in super::super) struct Shifted {
     matrix: SparseColMat<usize, f64>,
     symbolic: SymbolicCholesky<usize>,
@@ -24,14 +24,14 @@ pub(in super::super) struct ShiftInvert {
 }
 
 impl Shifted {
-    /// Orders the rows for little fill and finds the pattern of the factor.
+    /// Orders the rows for low fill-in and finds the sparsity pattern of the factor.
     pub fn new(operator: &impl SymmetricMatrix, shift: f64) -> Option<Self> {
         let n = operator.len();
         let (mut columns, mut rows, mut values) = (vec![0usize], Vec::new(), Vec::new());
         for i in 0..n {
             rows.push(i);
             values.push(operator.diagonal(i) + shift);
-            // The lower triangle, column by column, is the upper one row by row.
+            // The lower triangle by columns is the upper triangle by rows.
             for (j, value) in operator.off_diagonal(i).filter(|&(j, _)| j as usize > i) {
                 rows.push(j as usize);
                 values.push(value);
