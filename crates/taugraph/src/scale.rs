@@ -77,9 +77,7 @@ impl LocalScales {
     pub fn new(values: Vec<f64>) -> Result<Self> {
         match values.iter().position(|value| !(value.is_finite() && *value > 0.0)) {
             None => {
-                let mut sorted = values.clone();
-                sorted.par_sort_unstable_by(f64::total_cmp);
-                let median = sorted_quantile(&sorted, 0.5);
+                let median = median_of(&values);
                 Ok(Self { values, least: 0.0, median })
             }
             Some(row) => Err(Error::Parameter {
@@ -118,6 +116,8 @@ impl LocalScales {
             let median = self.median;
             self.values.par_iter_mut().for_each(|value| *value = shrinkage.apply(*value, median));
             self.least = shrinkage.apply(self.least, median);
+            // The same but for rounding, and to the bit what is found when the scales are read again.
+            self.median = median_of(&self.values);
         }
         self
     }
@@ -151,6 +151,12 @@ impl LocalScales {
     pub fn get(&self, i: usize) -> f64 {
         self.values[i]
     }
+}
+
+fn median_of(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.par_sort_unstable_by(f64::total_cmp);
+    sorted_quantile(&sorted, 0.5)
 }
 
 /// The first local scales, at least `floor` × the median of the positive ones.

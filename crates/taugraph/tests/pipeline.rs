@@ -214,7 +214,7 @@ fn bad_input_is_refused_with_its_numbers() {
         Error::TooFewPoints { needed: 15, distinct: 1 }
     );
     let few = space(random_values(10, 2, 1), 2);
-    assert!(graph_of(&few, Preset::Paper.params()).is_ok());
+    assert!(graph_of(&few, Preset::PaperLiteral.params()).is_ok());
     assert_eq!(
         graph_of(&few, Preset::Robust.params()).unwrap_err(),
         Error::TooFewPoints { needed: 15, distinct: 10 }
