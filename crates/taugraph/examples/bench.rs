@@ -8,6 +8,9 @@
 //!     bench graph FILE OUT                    writes the robust graph as n, nnz, offsets, ids, weights (f64)
 //!     bench eigen GRAPH PAIRS REPEATS         time of the smallest eigenpairs of that graph
 //!     bench autoencoder N RANK BATCH EPOCHS   time of an epoch
+//!     bench networks N OUT                    time of the nine networks of the preset paper, of the literal ones, and of networks
+//!                                             with the new schedule at the loss of the literal ones; OUT gets n, W row by row and
+//!                                             12 neighbors of each point (f64)
 //!     bench cluster FILE PRESET CLUSTERS [SCALING]
 //!                                             time, peak memory and NMI of the whole pipeline; SCALING is zscore or none
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
@@ -174,6 +177,51 @@ fn main() -> Outcome {
                 found.info.solver.expect("a solver ran")
             );
             println!("last {}", found.values.last().expect("at least one pair"));
+            Ok(())
+        }
+        ["networks", n, out] => {
+            let data = two_spirals(n.parse()?, SpiralDensity::UniformAngle, 1)?;
+            let space = Space::from_points(data.points, Metric::Euclidean)?;
+            let neighbors = nearest_neighbors(&space, 12, &run)?;
+            let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: 7 }, 0.5)?;
+            let edges = Edges::all_pairs(space.len());
+            let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
+            let kind = AffinityKind::SquaredDistance;
+            let similarities = Similarities::new(&space, &neighbors, &scales, kind, &edges, &distances);
+            let n = space.len();
+            let rows =
+                (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| similarities.between(i, j));
+            let ids = (0..n).flat_map(|i| neighbors.ids(i)).map(|&id| f64::from(id));
+            write(out, [n as f64].into_iter().chain(rows).chain(ids))?;
+            let train = |net: &AutoEncoder| -> Result<(f64, Vec<f64>), Box<dyn std::error::Error>> {
+                let start = Instant::now();
+                let found = Estimator::AutoEncoder(net.clone()).as_dyn().estimate(
+                    &similarities,
+                    &Taus::default(),
+                    0.6,
+                    &run,
+                )?;
+                let losses = found.training.iter().map(|training| training.losses[training.losses.len() - 1]);
+                Ok((start.elapsed().as_secs_f64(), losses.collect()))
+            };
+            let (seconds, _) = train(&AutoEncoder::default())?;
+            println!("seconds {seconds}");
+            let (literal_seconds, literal) = train(&AutoEncoder::literal())?;
+            println!("literal_seconds {literal_seconds}");
+            // Own rows as targets, so that the losses can be compared; as many steps as it takes.
+            for steps in [250, 500, 1000, 2000, 4000] {
+                let net = AutoEncoder::default().with(|params| {
+                    params.target_neighbors = 0;
+                    params.schedule = Schedule::Steps { steps, constant: 0.5, last_rate: 0.02 };
+                });
+                let (seconds, losses) = train(&net)?;
+                if losses.iter().zip(&literal).all(|(loss, literal)| loss <= literal) || steps == 4000 {
+                    println!("equal_loss_seconds {seconds}");
+                    println!("equal_loss_steps {steps}");
+                    println!("losses {losses:?} literal {literal:?}");
+                    break;
+                }
+            }
             Ok(())
         }
         ["autoencoder", n, rank, batch, epochs] => {

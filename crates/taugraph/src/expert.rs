@@ -1,7 +1,7 @@
-//! The stages of the pipeline, in its order, one after the other: for those who build something of their own.
+//! The stages of the pipeline, in order, for those who build their own.
 //!
-//! Stages speak of nodes, the distinct points; [`Duplicates`] leads back to rows. A [`Space`] holds points or distances, a [`Run`](crate::progress::Run) the
-//! seed, the progress and the memory limit.
+//! Stages work on nodes, the distinct points; [`Duplicates`] maps them back to rows. A [`Space`] holds points or distances, a
+//! [`Run`](crate::progress::Run) the seed, the progress listener and the memory limit.
 //!
 //! ```
 //! use taugraph::expert::params::{ClusterParams, GraphParams};

@@ -22,19 +22,18 @@
 //!
 //! # The stages, for experts
 //!
-//! [`expert`] has the stages of the pipeline below that door: single calls for those who build something of their own, among them
-//! the trait of an estimator, which every fit takes (`.estimator(…)`). They speak of nodes, the distinct points, and not of rows.
+//! [`expert`] has the single stages of the pipeline, for those who build their own, and the trait of an estimator: `.estimator(…)` of
+//! every fit takes a custom one. Stages work on nodes, the distinct points, not on rows.
 //!
-//! What is public is kept small on purpose. With the feature `unstable` every module is public, as the project's own programs need it;
-//! nothing is promised about those names.
+//! The public interface is small on purpose. The feature `unstable` makes every module public, as the project's own programs need
+//! it; those names may change at any time.
 //!
 //! # Current limitations
 //!
 //! Manhattan distances and distance matrices are searched pair by pair, sparse points by the pairs of entries in a column: time n² at
-//! worst. New points are placed one by one among the known ones ([`model::Model::place`]): they found no clusters of their
-//! own.
+//! worst. New points are placed one by one among the known ones ([`model::Model::place`]): they cannot form new clusters.
 
-// Without the feature some of the modules' functions serve the project's programs only.
+// Some functions are used by the project's programs only, which enable the feature.
 #![cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports))]
 #![deny(unnameable_types)]
 

@@ -14,7 +14,7 @@ use crate::scale::{FirstScale, ScaleShrinkage};
 use crate::stochastic::{Probability, RobustScale};
 
 choices! {
-    /// Which pairs may become edges.
+    /// The candidate edges.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum CandidatePairs = "neighbors" {
         /// Every pair: memory grows with N².
@@ -23,21 +23,21 @@ choices! {
         "neighbors" => Neighbors {
             /// Neighbors of each point.
             k: usize = 15, "at least 1" => |k| *k >= 1;
-            /// Union or mutual.
+            /// Whether one of the two points must choose the other, or both.
             symmetrize: Symmetrize = Symmetrize::Union;
         },
     }
 }
 
 choices! {
-    /// What the final graph weighs.
+    /// The weights of the final graph.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum FinalAffinity = "weighted" {
         /// exp(−d²/(σ_iσ_j)) on every candidate, with the robust scales.
         "plain" => Plain,
-        /// The same on the edges that persist at some quantile.
+        /// The affinity of the edges that persist at some quantile, 0 for the others.
         "masked" => Masked,
-        /// The same times p^power, at least `floor`.
+        /// The affinity times p^power, at least `floor`.
         "weighted" => Weighted {
             /// Exponent of the probability.
             power: f64 = 3.0, "finite and at least 0" => |power| *power >= 0.0 && power.is_finite();
@@ -65,12 +65,12 @@ impl FinalAffinity {
 }
 
 choices! {
-    /// What becomes of a graph in several components.
+    /// Whether connected components are linked.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LinkComponents = "weakly" {
-        /// Weak links between them; see [`crate::links`].
+        /// By weak links along their shortest connections.
         "weakly" => Weakly,
-        /// They stay.
+        /// Components stay apart.
         "no" => No,
     }
 }
@@ -81,7 +81,7 @@ parameters! {
     pub struct GraphParams {
         /// How the neighbors are searched.
         search: SearchParams = SearchParams::default();
-        /// Which pairs may become edges.
+        /// The candidate edges.
         candidates: CandidatePairs = CandidatePairs::default();
         /// How the first local scales are measured.
         first_scale: FirstScale = FirstScale::default();
@@ -97,13 +97,13 @@ parameters! {
         threshold: f64 = 0.3, "at least 0 and below 1" => |threshold| (0.0..1.0).contains(threshold);
         /// How persistence becomes probability.
         probability: Probability = Probability::default();
-        /// How the robust scales follow.
+        /// How the robust scales are computed.
         robust_scale: RobustScale = RobustScale::Expectation;
         /// Whether the robust scales are shrunk toward their median.
         scale_shrinkage: ScaleShrinkage = ScaleShrinkage::None;
-        /// What the final graph weighs.
+        /// The weights of the final graph.
         final_affinity: FinalAffinity = FinalAffinity::default();
-        /// What becomes of a graph in several components.
+        /// Whether connected components are linked.
         link_components: LinkComponents = LinkComponents::Weakly;
     }
 }
@@ -180,12 +180,11 @@ choices! {
     pub enum Preset = "robust" {
         /// The default: neighborhood quantiles (share above the threshold) on a sparse graph.
         "robust" => Robust,
-        /// The same with the mean of the pool, without a threshold.
+        /// `robust` with the mean of the pool instead of the share above a threshold.
         "robust-mean" => RobustMean,
-        /// The paper, step by step: all pairs, auto-encoders at nine τ, p by decay, 25 realizations. The nets predict the rows of
-        /// neighbors.
+        /// The paper's method: all pairs, auto-encoders at nine τ that predict the rows of neighbors, p by decay, 25 realizations.
         "paper" => Paper,
-        /// The same with nets that predict their own input, as the paper is printed.
+        /// The paper read literally: `paper` with auto-encoders that reconstruct their own input.
         "paper-literal" => PaperLiteral,
         /// Plain local scaling (Zelnik-Manor and Perona): all pairs, first scales.
         "local-scaling" => LocalScaling,

@@ -189,10 +189,10 @@ pub struct EvaluateCommand {
     pub labels: LabelArgs,
     #[command(flatten)]
     pub rule: RuleArgs,
-    /// Random draws of one example for each class
+    /// Random draws of one labeled row for each class
     #[arg(long, value_name = "T", default_value_t = 100, help_heading = "Trials")]
     pub trials: usize,
-    /// Two classes: every pair of examples, the exact expectation
+    /// Two classes: every pair of labeled rows, the exact expectation
     #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
     pub exact: bool,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::settings::{HeaderChoice, InputSettings};
 /// Place new rows into a model that cluster or propagate saved.
 ///
 /// Columns are matched by name where the table and that of the model have names, by position otherwise. Columns of the output:
-/// cluster and cluster_margin, or label (empty where no label reaches) and margin; far (1 where a row is farther from everything
+/// cluster and cluster_margin, or label (empty where no label reaches) and margin; outlier (1 where a row is farther from everything
 /// than any row of the model); p_NAME, the probability of each class.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]

@@ -48,5 +48,10 @@ pub fn params(args: &ParamsArgs) -> Outcome<()> {
 }
 
 fn shown(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    match value {
+        // As it is set.
+        serde_json::Value::Null => "none".to_string(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

@@ -11,7 +11,7 @@ use crate::random::{Stage, Stream};
 use crate::scale::{LocalScales, ScaleShrinkage};
 
 choices! {
-    /// How the robust scales follow from the stochastic graph.
+    /// How the robust scales are computed from the stochastic graph.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RobustScale = "expectation" {
         /// Median over draws of the mean distance to the neighbors in the draw (Algorithm 1, steps 5 to 7). Draws

@@ -33,7 +33,7 @@ use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
 choices! {
-    /// How training begins.
+    /// The weights that training starts from.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Initialization = "spectral" {
         /// The first layer from the leading eigenvectors of W, the rest random.
@@ -44,32 +44,32 @@ choices! {
 }
 
 choices! {
-    /// Where the training of each τ begins.
+    /// Where the training of each τ starts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum StartOfTau = "common" {
-        /// At one net for all, trained at one τ. A joint network has these steps before its own.
+        /// From one network trained at one τ. A joint network does these steps before its own.
         "common" => Common {
-            /// The τ of that net.
+            /// The τ of that network.
             tau: f64 = 0.3, "above 0 and below 1" => |tau| *tau > 0.0 && *tau < 1.0;
-            /// Its steps; a schedule until convergence does not count them.
+            /// Its number of steps; with the schedule `until-converged` it is trained until it converges.
             steps: usize = 200, "at least 1" => |steps| *steps >= 1;
         },
-        /// At the solution for the τ before.
+        /// From the solution of the previous τ.
         "warm" => Warm,
-        /// At the initial weights.
+        /// From the initial weights.
         "fresh" => Fresh,
     }
 }
 
 choices! {
-    /// How crossings are avoided.
+    /// How crossing quantiles are avoided.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum NonCrossing = "rearrange" {
-        /// One net for each τ; the values of each edge are sorted afterwards.
+        /// One network for each τ; the values of each edge are sorted afterwards.
         "rearrange" => Rearrange,
-        /// One net for all τ, whose outputs differ by positive decrements.
+        /// One network for all τ, whose outputs differ by positive decrements.
         "joint" => Joint,
-        /// One net for each τ, left as they come.
+        /// One network for each τ; crossings stay.
         "leave" => Leave,
     }
 }
@@ -81,31 +81,31 @@ parameters! {
         /// Units of the encoder's layers, the code last; the decoder mirrors them. At most one less than the points.
         hidden: Vec<usize> = vec![32], "at least one layer, each of at least one unit" =>
             |hidden| !hidden.is_empty() && hidden.iter().all(|&units| units >= 1);
-        /// φ.
+        /// Activation function φ of every unit.
         activation: Activation = Activation::Sigmoid;
-        /// Tied or free decoder weights.
+        /// Whether the decoder shares the weights of the encoder.
         decoder: DecoderWeights = DecoderWeights::Tied;
-        /// With or without biases.
+        /// Whether the units have biases.
         biases: Biases = Biases::Yes;
-        /// Check or quantile Huber.
+        /// The loss of a residual.
         loss: Loss = Loss::Huber { kappa: 0.05 };
-        /// How to fit.
+        /// The optimizer.
         optimizer: Optimizer = Optimizer::Adam { learning_rate: 0.02, batch: 100 };
-        /// How long each net is trained, and how its steps shrink.
+        /// How long each network is trained, and how its learning rate falls.
         schedule: Schedule = Schedule::default();
         /// Neighbors of a point whose rows, beside its own, are the targets of its row; 0 for its own row alone.
         target_neighbors: usize = 12;
-        /// λ in ½·λ·|weights|².
+        /// Weight decay: λ in ½·λ·|weights|².
         weight_decay: f64 = 1e-4, "finite and at least 0" => |decay| *decay >= 0.0 && decay.is_finite();
-        /// λ in λ·Σ|code|.
+        /// Penalty on the code: λ in λ·Σ|code|.
         code_sparsity: f64 = 0.0, "finite and at least 0" => |sparsity| *sparsity >= 0.0 && sparsity.is_finite();
-        /// How training begins.
+        /// The weights that training starts from.
         initialization: Initialization = Initialization::Spectral;
-        /// Where the training of each τ begins.
+        /// Where the training of each τ starts.
         start_of_tau: StartOfTau = StartOfTau::default();
-        /// How crossings are avoided.
+        /// How crossing quantiles are avoided.
         non_crossing: NonCrossing = NonCrossing::Rearrange;
-        /// Which pairs it learns from.
+        /// The pairs of points to train on.
         pairs: TrainingPairs = TrainingPairs::Automatic;
     }
 }
@@ -170,7 +170,13 @@ impl AutoEncoder {
         if self.initialization == Initialization::Spectral {
             let matrices = network.weight_matrices();
             let (place, _, n_out) = matrices[0].clone();
-            let (vectors, _) = matrix.leading_eigenvectors(n_out, run)?;
+            let (mut vectors, _) = matrix.leading_eigenvectors(n_out, run)?;
+            if self.target_neighbors > 0 {
+                // Entries of eigenvectors shrink with the number of points. From a thousand points on the output biases, which most
+                // similarities, being 0, pull down, would saturate the outputs before such weights can answer.
+                let scale = (matrix.len() as f64 / 300.0).sqrt().max(1.0);
+                vectors.iter_mut().for_each(|value| *value *= scale);
+            }
             parameters[place].copy_from_slice(&vectors);
             // The free linear decoder completes the projection on those eigenvectors.
             if self.decoder == DecoderWeights::Free && self.hidden.len() == 1 {

@@ -30,17 +30,17 @@ parameters! {
     /// Parameters of the factorization.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Factorization {
-        /// P; at most one less than the points.
+        /// Rank P; with few points, at most one less than their number.
         rank: usize = 20, "at least 1" => |rank| *rank >= 1;
-        /// Half-width κ of the smoothing; 0.005 to 0.2 makes no difference.
+        /// Half-width κ of the smoothing; values from 0.005 to 0.2 give the same results.
         kappa: f64 = 0.05, "finite and above 0" => |kappa| *kappa > 0.0 && kappa.is_finite();
         /// Stop once the factorization changes by less than this share.
         tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
-        /// The most iterations for each τ.
+        /// Maximum number of iterations for each τ.
         max_iterations: usize = 60, "at least 1" => |most| *most >= 1;
         /// Neighbors of a point whose rows, beside its own, are the targets of its row; 0 for its own row alone.
         target_neighbors: usize = 12;
-        /// Which pairs it learns from.
+        /// The pairs of points to train on.
         pairs: TrainingPairs = TrainingPairs::Automatic;
     }
 }

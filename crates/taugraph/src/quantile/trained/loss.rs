@@ -11,7 +11,7 @@
 use crate::parameter::choices;
 
 choices! {
-    /// Which loss measures the residuals.
+    /// The loss of a residual.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Loss = "huber" {
         /// q_τ; its derivative at 0 is taken as 1 − τ, as the paper's 1[r ≥ 0] has it.

@@ -11,14 +11,14 @@ use crate::error::{Error, Result};
 use crate::parameter::choices;
 
 choices! {
-    /// How the parameters are fitted.
+    /// The optimizer.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Optimizer = "adam" {
         /// Stochastic gradient descent with momentum: v ← m·v − rate·g, x ← x + v.
         "sgd" => Sgd {
             /// Step length.
             learning_rate: f64 = 0.02, "finite and above 0" => |rate| *rate > 0.0 && rate.is_finite();
-            /// m.
+            /// Momentum m.
             momentum: f64 = 0.9, "at least 0 and below 1" => |momentum| (0.0..1.0).contains(momentum);
             /// Rows in a mini-batch.
             batch: usize = 100, "at least 1" => |batch| *batch >= 1;

@@ -3,12 +3,12 @@
 use crate::parameter::choices;
 
 choices! {
-    /// How long each net is trained.
+    /// How long each network is trained, and how its learning rate falls.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Schedule = "steps" {
         /// A fixed number of steps; the learning rate is constant at first and then falls linearly.
         "steps" => Steps {
-            /// Mini-batches (SGD, Adam) or iterations (L-BFGS) for each net.
+            /// Mini-batches (SGD, Adam) or iterations (L-BFGS) for each network.
             steps: usize = 250, "at least 1" => |steps| *steps >= 1;
             /// Share of the steps at the full learning rate.
             constant: f64 = 0.5, "between 0 and 1" => |share| (0.0..=1.0).contains(share);
@@ -17,7 +17,7 @@ choices! {
         },
         /// Epochs at the full learning rate until the loss stops falling.
         "until-converged" => UntilConverged {
-            /// Maximum number of epochs (SGD, Adam) or iterations (L-BFGS) for each net.
+            /// Maximum number of epochs (SGD, Adam) or iterations (L-BFGS) for each network.
             max_epochs: usize = 150, "at least 1" => |most| *most >= 1;
             /// Stop once the loss falls by less than this share within `patience` epochs.
             tolerance: f64 = 1e-3, "at least 0" => |tolerance| *tolerance >= 0.0;
