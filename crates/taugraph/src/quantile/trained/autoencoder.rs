@@ -49,8 +49,9 @@ choices! {
     pub enum StartOfTau = "common" {
         /// From one network trained at one τ. A joint network does these steps before its own.
         "common" => Common {
-            /// The τ of that network.
-            tau: f64 = 0.3, "above 0 and below 1" => |tau| *tau > 0.0 && *tau < 1.0;
+            /// The τ of that network. It has to be low: most similarities are 0, and at a higher τ the outputs of a network of a thousand
+            /// points collapse to 0 and stay there.
+            tau: f64 = 0.02, "above 0 and below 1" => |tau| *tau > 0.0 && *tau < 1.0;
             /// Its number of steps; with the schedule `until-converged` it is trained until it converges.
             steps: usize = 200, "at least 1" => |steps| *steps >= 1;
         },
@@ -170,13 +171,7 @@ impl AutoEncoder {
         if self.initialization == Initialization::Spectral {
             let matrices = network.weight_matrices();
             let (place, _, n_out) = matrices[0].clone();
-            let (mut vectors, _) = matrix.leading_eigenvectors(n_out, run)?;
-            if self.target_neighbors > 0 {
-                // Entries of eigenvectors shrink with the number of points. From a thousand points on the output biases, which most
-                // similarities, being 0, pull down, would saturate the outputs before such weights can answer.
-                let scale = (matrix.len() as f64 / 300.0).sqrt().max(1.0);
-                vectors.iter_mut().for_each(|value| *value *= scale);
-            }
+            let (vectors, _) = matrix.leading_eigenvectors(n_out, run)?;
             parameters[place].copy_from_slice(&vectors);
             // The free linear decoder completes the projection on those eigenvectors.
             if self.decoder == DecoderWeights::Free && self.hidden.len() == 1 {
