@@ -212,7 +212,8 @@ fn main() -> Outcome {
             for steps in [250, 500, 1000, 2000, 4000] {
                 let net = AutoEncoder::default().with(|params| {
                     params.target_neighbors = 0;
-                    params.schedule = Schedule::Steps { steps, constant: 0.5, last_rate: 0.02 };
+                    params.schedule =
+                        Schedule::Steps { steps, min_epochs: 0, constant: 0.5, last_rate: 0.02 };
                 });
                 let (seconds, losses) = train(&net)?;
                 if losses.iter().zip(&literal).all(|(loss, literal)| loss <= literal) || steps == 4000 {

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_run_goes_on_from_any_stage() {
-        let steps = Schedule::Steps { steps: 9, constant: 0.5, last_rate: 0.1 };
+        let steps = Schedule::Steps { steps: 9, min_epochs: 0, constant: 0.5, last_rate: 0.1 };
         let short = AutoEncoder::default().with(|params| params.schedule = steps);
         let trained = GraphParams {
             estimator: Estimator::AutoEncoder(short),

@@ -69,7 +69,7 @@ fn until(max_epochs: usize) -> Schedule {
 }
 
 fn steps(steps: usize) -> Schedule {
-    Schedule::Steps { steps, constant: 0.5, last_rate: 0.02 }
+    Schedule::Steps { steps, min_epochs: 0, constant: 0.5, last_rate: 0.02 }
 }
 
 /// Rows are their own targets.
@@ -85,7 +85,7 @@ fn neighbor_net() -> AutoEncoder {
     AutoEncoder::default().with(|params| {
         params.hidden = vec![12];
         params.schedule = steps(25);
-        params.start_of_tau = StartOfTau::Common { tau: 0.3, steps: 20 };
+        params.start_of_tau = StartOfTau::Common { steps: 20 };
     })
 }
 
@@ -314,7 +314,7 @@ fn stops_have_reasons_and_bad_parameters_are_refused() {
         quick_net().with(|params| params.loss = Loss::Huber { kappa: 0.0 }),
         quick_net().with(|params| params.schedule = until(0)),
         quick_net().with(|params| params.schedule = steps(0)),
-        neighbor_net().with(|params| params.start_of_tau = StartOfTau::Common { tau: 1.0, steps: 5 }),
+        neighbor_net().with(|params| params.start_of_tau = StartOfTau::Common { steps: 0 }),
         // More than the neighbors that are known.
         neighbor_net().with(|params| params.target_neighbors = 16),
         quick_net().with(|params| params.weight_decay = f64::NAN),

@@ -216,8 +216,9 @@ fn variants() -> Vec<(GraphParams, ClusterParams)> {
     let robust = || Preset::Robust.params();
     let two = ClusterParams::exactly(2);
     let with = |estimator| robust().with(|params| params.estimator = estimator);
-    let short = AutoEncoder::default()
-        .with(|params| params.schedule = Schedule::Steps { steps: 20, constant: 0.5, last_rate: 0.1 });
+    let short = AutoEncoder::default().with(|params| {
+        params.schedule = Schedule::Steps { steps: 20, min_epochs: 0, constant: 0.5, last_rate: 0.1 }
+    });
     let mutual = CandidatePairs::Neighbors { k: 12, symmetrize: Symmetrize::Mutual };
     let mut all: Vec<(GraphParams, ClusterParams)> = vec![
         (robust(), two),

@@ -84,7 +84,7 @@ fn presets_on_spirals() {
     for preset in Preset::ALL {
         let mut params = preset.params();
         if let Estimator::AutoEncoder(net) = &mut params.estimator {
-            net.schedule = Schedule::Steps { steps: 30, constant: 0.5, last_rate: 0.1 };
+            net.schedule = Schedule::Steps { steps: 30, min_epochs: 0, constant: 0.5, last_rate: 0.1 };
         }
         assert_same_on_all_threads(&noisy, &params, 2, SolverChoice::Automatic);
     }
@@ -93,7 +93,7 @@ fn presets_on_spirals() {
 #[test]
 fn trained_estimators() {
     let data = two_spirals(200, SpiralDensity::UniformAngle, 6).unwrap();
-    let schedule = Schedule::Steps { steps: 6, constant: 0.5, last_rate: 0.1 };
+    let schedule = Schedule::Steps { steps: 6, min_epochs: 0, constant: 0.5, last_rate: 0.1 };
     let short = AutoEncoder::default().with(|params| params.schedule = schedule);
     let sparse = Preset::Robust.params().candidates;
     let sampled = TrainingPairs::Sampled { per_edge: 1.0 };
@@ -174,7 +174,7 @@ fn sampled_training_in_many_chunks() {
     for estimator in [
         Estimator::AutoEncoder(AutoEncoder::default().with(|params| {
             params.pairs = sampled;
-            params.schedule = Schedule::Steps { steps: 40, constant: 0.5, last_rate: 0.1 };
+            params.schedule = Schedule::Steps { steps: 40, min_epochs: 0, constant: 0.5, last_rate: 0.1 };
         })),
         Estimator::Factorization(Factorization::default().with(|params| {
             params.pairs = sampled;

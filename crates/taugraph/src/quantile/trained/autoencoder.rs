@@ -47,11 +47,9 @@ choices! {
     /// Where the training of each τ starts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum StartOfTau = "common" {
-        /// From one network trained at one τ. A joint network does these steps before its own.
+        /// From one network, trained at a τ as low as the mean similarity. Most similarities are 0: at a higher τ the outputs
+        /// collapse to 0 first, and where the points are many they stay there. A joint network does these steps before its own.
         "common" => Common {
-            /// The τ of that network. It has to be low: most similarities are 0, and at a higher τ the outputs of a network of a thousand
-            /// points collapse to 0 and stay there.
-            tau: f64 = 0.02, "above 0 and below 1" => |tau| *tau > 0.0 && *tau < 1.0;
             /// Its number of steps; with the schedule `until-converged` it is trained until it converges.
             steps: usize = 200, "at least 1" => |steps| *steps >= 1;
         },
@@ -243,7 +241,7 @@ impl ConditionalQuantiles for AutoEncoder {
         let targets = Targets::new(similarities.neighbors(), self.target_neighbors, run.seed)?;
         let nets = Nets { params: self, matrix: &matrix, network: &network, targets, per_edge, edges, run };
         let common_epochs = nets.common_schedule().map_or(0, |schedule| nets.max_epochs(schedule));
-        let n_epochs = common_epochs + groups.len() * nets.max_epochs(self.schedule);
+        let n_epochs = common_epochs + groups.len() * nets.max_epochs(nets.schedule());
         run.stage("auto-encoders", Some(n_epochs as u64))?;
         let trained = nets.train(&groups)?;
         let mut reconstructions = vec![0.0; edges.len() * n_taus];
@@ -257,7 +255,7 @@ impl ConditionalQuantiles for AutoEncoder {
         if let Some(cell) = reconstructions.iter().position(|value| !value.is_finite()) {
             // The last step of a training can still run away.
             let tau = Some(taus.values()[cell % n_taus]);
-            return Err(Error::Diverged { tau, iteration: nets.max_epochs(self.schedule) });
+            return Err(Error::Diverged { tau, iteration: nets.max_epochs(nets.schedule()) });
         }
         let crossing = crossing_rate(&reconstructions, n_taus);
         if self.non_crossing == NonCrossing::Rearrange {
@@ -289,22 +287,33 @@ struct Nets<'a> {
 type Trained = (Vec<f64>, Training);
 
 impl Nets<'_> {
-    /// The most epochs of a training.
-    fn max_epochs(&self, schedule: Schedule) -> usize {
+    /// Mini-batches of an epoch.
+    fn n_batches(&self) -> usize {
         let n = self.matrix.len();
-        let n_batches = match (self.params.batch(), self.per_edge) {
+        match (self.params.batch(), self.per_edge) {
             // One step of L-BFGS needs all rows.
             (None, _) => 1,
             (Some(batch), None) => n.div_ceil(batch),
             (Some(batch), Some(_)) => n.div_ceil(rows_at_once(n, batch)),
-        };
-        schedule.max_epochs(n_batches)
+        }
+    }
+
+    /// The maximum number of epochs of a training.
+    fn max_epochs(&self, schedule: Schedule) -> usize {
+        schedule.max_epochs(self.n_batches())
+    }
+
+    /// The schedule of each network.
+    fn schedule(&self) -> Schedule {
+        self.params.schedule.for_batches(self.n_batches())
     }
 
     /// The schedule of the net that all others start from, if there is one.
     fn common_schedule(&self) -> Option<Schedule> {
         match self.params.start_of_tau {
-            StartOfTau::Common { steps, .. } => Some(self.params.schedule.with_steps(steps)),
+            StartOfTau::Common { steps } => {
+                Some(self.params.schedule.with_steps(steps).for_batches(self.n_batches()))
+            }
             StartOfTau::Warm | StartOfTau::Fresh => None,
         }
     }
@@ -320,8 +329,8 @@ impl Nets<'_> {
             StartOfTau::Fresh => {
                 self.side_by_side(groups, |group, taus| self.fit(taus, (group as u32, 0), &mut start.clone()))
             }
-            StartOfTau::Common { tau, .. } => {
-                let tau = [tau];
+            StartOfTau::Common { .. } => {
+                let tau = [self.matrix.mean()];
                 // A joint network has a head for each τ: its start is its own.
                 let taus = if groups[0].len() > 1 { groups[0] } else { &tau };
                 let mut problem = self.problem(taus, (0, 0));
@@ -350,7 +359,7 @@ impl Nets<'_> {
     /// Trains a net from where the parameters are.
     fn fit(&self, taus: &[f64], place: (u32, u32), parameters: &mut [f64]) -> Result<Trained> {
         let mut problem = self.problem(taus, place);
-        let training = self.minimize(&mut *problem, taus, self.params.schedule, parameters)?;
+        let training = self.minimize(&mut *problem, taus, self.schedule(), parameters)?;
         Ok((problem.reconstructions(parameters, self.edges)?, training))
     }
 

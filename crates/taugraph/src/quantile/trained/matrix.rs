@@ -51,6 +51,12 @@ impl AffinityMatrix {
         place.map_or(0.0, |place| graph.weights()[row.start + place])
     }
 
+    /// The mean over all entries.
+    pub fn mean(&self) -> f64 {
+        let n = self.len() as f64;
+        (n + self.off_diagonal.weights().iter().sum::<f64>()) / (n * n)
+    }
+
     /// A row of W, its diagonal among the candidates: (column, similarity), ascending.
     pub fn row(&self, i: usize) -> Vec<(u32, f64)> {
         let mut row: Vec<(u32, f64)> = self.off_diagonal.row(i).collect();
@@ -64,9 +70,19 @@ impl AffinityMatrix {
         let n = self.len();
         out.clear();
         out.resize(n * nodes.len(), 0.0);
+        let graph = &self.off_diagonal;
         out.par_chunks_exact_mut(n).zip(nodes).for_each(|(column, &node)| {
-            column[node as usize] = 1.0;
-            for (j, weight) in self.off_diagonal.row(node as usize) {
+            let i = node as usize;
+            column[i] = 1.0;
+            let row = graph.offsets()[i] as usize..graph.offsets()[i + 1] as usize;
+            if row.len() == n - 1 {
+                // All pairs are candidates: the row has every column but its own.
+                let (before, after) = graph.weights()[row].split_at(i);
+                column[..i].copy_from_slice(before);
+                column[i + 1..].copy_from_slice(after);
+                return;
+            }
+            for (j, weight) in graph.row(i) {
                 column[j as usize] = weight;
             }
         });

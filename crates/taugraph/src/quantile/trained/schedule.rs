@@ -10,6 +10,8 @@ choices! {
         "steps" => Steps {
             /// Mini-batches (SGD, Adam) or iterations (L-BFGS) for each network.
             steps: usize = 250, "at least 1" => |steps| *steps >= 1;
+            /// More steps where the points are many: at least so many epochs.
+            min_epochs: usize = 25;
             /// Share of the steps at the full learning rate.
             constant: f64 = 0.5, "between 0 and 1" => |share| (0.0..=1.0).contains(share);
             /// Learning rate of the last step, as a share of the full one.
@@ -31,8 +33,18 @@ impl Schedule {
     /// The same for another number of steps; converging is up to the loss.
     pub(super) fn with_steps(self, n_steps: usize) -> Self {
         match self {
-            Schedule::Steps { constant, last_rate, .. } => {
-                Schedule::Steps { steps: n_steps, constant, last_rate }
+            Schedule::Steps { min_epochs, constant, last_rate, .. } => {
+                Schedule::Steps { steps: n_steps, min_epochs, constant, last_rate }
+            }
+            until_converged => until_converged,
+        }
+    }
+
+    /// The same with as many steps as epochs of so many mini-batches need.
+    pub(super) fn for_batches(self, n_batches: usize) -> Self {
+        match self {
+            Schedule::Steps { steps, min_epochs, .. } => {
+                self.with_steps(steps.max(min_epochs.saturating_mul(n_batches)))
             }
             until_converged => until_converged,
         }
@@ -42,7 +54,7 @@ impl Schedule {
     pub(super) fn rate(self, step: usize) -> f64 {
         match self {
             Schedule::UntilConverged { .. } => 1.0,
-            Schedule::Steps { steps, constant, last_rate } => {
+            Schedule::Steps { steps, constant, last_rate, .. } => {
                 let progress = (step + 1) as f64 / steps as f64;
                 if progress <= constant {
                     1.0
@@ -90,14 +102,14 @@ mod tests {
 
     #[test]
     fn the_rate_is_constant_and_then_falls_to_its_last_value() {
-        let schedule = Schedule::Steps { steps: 100, constant: 0.5, last_rate: 0.02 };
+        let schedule = Schedule::Steps { steps: 100, min_epochs: 0, constant: 0.5, last_rate: 0.02 };
         assert_eq!((schedule.rate(0), schedule.rate(49)), (1.0, 1.0));
         assert!((schedule.rate(74) - 0.51).abs() < 1e-12 && (schedule.rate(99) - 0.02).abs() < 1e-12);
         assert!((50..99).all(|step| schedule.rate(step + 1) < schedule.rate(step)));
         // Constant throughout, and falling from the first step on.
         let steps = 4;
-        assert_eq!(Schedule::Steps { steps, constant: 1.0, last_rate: 0.02 }.rate(3), 1.0);
-        assert_eq!(Schedule::Steps { steps, constant: 0.0, last_rate: 0.5 }.rate(1), 0.75);
+        assert_eq!(Schedule::Steps { steps, min_epochs: 0, constant: 1.0, last_rate: 0.02 }.rate(3), 1.0);
+        assert_eq!(Schedule::Steps { steps, min_epochs: 0, constant: 0.0, last_rate: 0.5 }.rate(1), 0.75);
     }
 
     #[test]
@@ -110,9 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn steps_do_not_depend_on_the_length_of_an_epoch() {
-        let schedule = Schedule::default();
-        assert_eq!((schedule.max_epochs(3), schedule.max_epochs(1000)), (84, 1));
-        assert!(schedule.is_over(250, 1) && !schedule.is_over(249, 1000));
+    fn there_are_enough_epochs_for_many_points() {
+        let epochs = |n_batches| Schedule::default().for_batches(n_batches).max_epochs(n_batches);
+        assert_eq!([3, 10, 11, 1000].map(epochs), [84, 25, 25, 25]);
+        let few = Schedule::default().for_batches(3);
+        assert!(few.is_over(250, 1) && !few.is_over(249, 1000));
+        assert!(!Schedule::default().for_batches(20).is_over(499, 24));
     }
 }
