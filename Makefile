@@ -81,6 +81,7 @@ results:
 	target/release/taugraph-lab paper all --output paper-results --fresh > /dev/null
 	cat docs/reading.md paper-results/RESULTS.md > docs/RESULTS.md.new
 	target/release/taugraph-lab labels >> docs/RESULTS.md.new
+	target/release/taugraph-lab networks > docs/networks.md
 	mv docs/RESULTS.md.new docs/RESULTS.md
 
 ## Regenerates the reference values of the tests.

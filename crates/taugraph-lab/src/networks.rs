@@ -92,9 +92,19 @@ fn over_thresholds(preset: Preset, (_, set, k): (&str, Set, usize), seed: u64) -
     Ok(scores)
 }
 
+/// Prints the heading of the whole study.
+pub fn write_heading(out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "# The paper's networks\n")?;
+    writeln!(
+        out,
+        "What `taugraph-lab networks` prints. How to read it: docs/decisions/0024-neighbor-targets.md.\n"
+    )?;
+    Ok(())
+}
+
 /// Prints how the threshold and the shrinkage of the presets `paper` and `threshold-control` were chosen.
 pub fn write_choice(out: &mut dyn Write) -> Result<(), Error> {
-    writeln!(out, "# The choice of the threshold and of the shrinkage\n")?;
+    writeln!(out, "## The choice of the threshold and of the shrinkage\n")?;
     writeln!(
         out,
         "NMI over the seeds {} to {}, mean; two spirals of 300 points (noise σ on a share of them, first scales from the k-th neighbor) and the pinwheel. \
@@ -111,7 +121,7 @@ pub fn write_choice(out: &mut dyn Write) -> Result<(), Error> {
             .par_iter()
             .map(|&(cell, seed)| over_thresholds(preset, CELLS[cell], seed))
             .collect::<Result<_, _>>()?;
-        writeln!(out, "## {name}\n")?;
+        writeln!(out, "### {name}\n")?;
         let names: Vec<&str> = CELLS.iter().map(|cell| cell.0).collect();
         writeln!(out, "| scales | θ | {} | mean | least |", names.join(" | "))?;
         writeln!(out, "|---|---|{}---|---|", "---|".repeat(CELLS.len()))?;
@@ -157,7 +167,7 @@ pub fn write_decay(out: &mut dyn Write) -> Result<(), Error> {
         ("Leaf", leaf, 0..1),
         ("Parkinsons", table("parkinsons"), 0..1),
     ];
-    writeln!(out, "# How the edges of `paper` decay\n")?;
+    writeln!(out, "## How the edges of `paper` decay\n")?;
     writeln!(
         out,
         "Two spirals and the pinwheel: means over the seeds {} to {}; tables: seed 0. β_τ is the number of edges present at τ, as a share of β_.1; components are those of the edges present at τ.\n",
@@ -271,7 +281,7 @@ fn measure(params: &GraphParams, (_, set, k): (&str, Set, usize), seed: u64) -> 
 
 /// Prints the variants of the networks beside the preset `paper`, its control and the untrained estimator.
 pub fn write_variants(out: &mut dyn Write) -> Result<(), Error> {
-    writeln!(out, "# Variants of the networks\n")?;
+    writeln!(out, "## Variants of the networks\n")?;
     writeln!(
         out,
         "Seeds {} to {}: NMI as mean ± deviation; over all cells together the decay β_.9/β_.1 (mean), runs whose β_τ is not monotone, edges whose quantiles cross before they are sorted, runs in \

@@ -28,7 +28,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn every_command_has_help() {
     let folder = Folder::new();
     let help = folder.ok("--help");
-    for command in ["paper", "datasets", "labels", "sparse-training"] {
+    for command in ["paper", "datasets", "labels", "sparse-training", "networks"] {
         assert!(help.contains(command), "{help}");
         assert!(folder.ok(&format!("{command} --help")).contains("Usage: taugraph-lab"), "{command}");
     }

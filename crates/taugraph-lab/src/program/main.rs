@@ -27,6 +27,9 @@ fn run(command: &Command) -> Outcome<()> {
         Command::Networks { part } => {
             let out = &mut std::io::stdout();
             let is_asked = |one: NetworksPart| *part == one || *part == NetworksPart::All;
+            if *part == NetworksPart::All {
+                networks::write_heading(out)?;
+            }
             if is_asked(NetworksPart::Choice) {
                 networks::write_choice(out)?;
             }
