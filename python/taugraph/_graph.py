@@ -21,7 +21,7 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
     Parameters
     ----------
     preset : str, default="robust"
-        Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``local-scaling``, ``constant-control`` or
+        Named set of parameters: ``robust``, ``robust-mean``, ``paper``, ``paper-literal``, ``local-scaling``, ``constant-control`` or
         ``threshold-control``.
     n_neighbors : int, optional
         Number of neighbors of each point that are candidates for edges; the preset's by default, fewer if there are few points.

@@ -263,9 +263,12 @@ impl FittedGraph {
         let Some(part) = self.robust() else { return warnings };
         let nodes = &part.nodes;
         if nodes.stochastic.has_flat_decay() {
-            let is_trained =
-                matches!(part.params.estimator, Estimator::AutoEncoder(_) | Estimator::Factorization(_));
-            warnings.push(Warning::FlatDecay { is_trained });
+            let target_neighbors = match &part.params.estimator {
+                Estimator::AutoEncoder(settings) => Some(settings.target_neighbors),
+                Estimator::Factorization(settings) => Some(settings.target_neighbors),
+                _ => None,
+            };
+            warnings.push(Warning::FlatDecay { target_neighbors });
         }
         let unfinished = nodes.training.iter().filter(|training| training.stop == StopReason::IterationLimit);
         let (n_unfinished, n_models) = (unfinished.count(), nodes.training.len());

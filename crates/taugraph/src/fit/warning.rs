@@ -33,8 +33,8 @@ pub enum Warning {
     },
     /// Every edge has the same probability.
     FlatDecay {
-        /// Whether the estimator was trained.
-        is_trained: bool,
+        /// Neighbors whose rows a trained estimator predicts; `None` for an estimator that is not trained.
+        target_neighbors: Option<usize>,
     },
     /// Models that were still improving when they ran out of iterations.
     UnfinishedTraining {
@@ -100,10 +100,11 @@ impl fmt::Display for Warning {
                 f,
                 "{n_rows} rows are all zero and have no cosine, so distances are Euclidean; drop these rows, or set metric"
             ),
-            Warning::FlatDecay { is_trained } => {
-                let advice = match is_trained {
-                    true => "lower the rank of graph.estimator",
-                    false => "raise graph.threshold, or use the preset robust",
+            Warning::FlatDecay { target_neighbors } => {
+                let advice = match target_neighbors {
+                    None => "raise graph.threshold, or use the preset robust",
+                    Some(0) => "raise graph.estimator.target_neighbors, or lower the rank",
+                    Some(_) => "lower graph.threshold, or raise the rank of graph.estimator",
                 };
                 write!(f, "the decay is flat: every edge has the same probability; {advice}")
             }

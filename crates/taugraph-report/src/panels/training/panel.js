@@ -11,13 +11,13 @@ panels.training = ({ models, crossing_rate: crossing }) => {
     chart.append(makeSvg("polyline", { class: "curve", "stroke-opacity": shade, points: model.losses.map(([at, loss]) => `${x(at)},${y(loss)}`).join(" ") }));
   });
   const ends = { converged: "the loss stopped falling", completed: "all steps were done", "iteration-limit": "the limit was reached", "no-descent": "no step lowered the loss" };
-  const rows = models.map((model) => [model.name, grouped(model.iterations), short(model.losses[model.losses.length - 1][1], 4), ends[model.stop] || model.stop]);
+  const rows = models.map((model) => [model.name, ends[model.stop] || model.stop, grouped(model.iterations), short(model.losses[model.losses.length - 1][1], 4)]);
   const says = [models.length > 1 ? "One model for each quantile; the darker the curve, the higher τ." : "One model for all quantiles."];
   if (crossing !== null) says.push(`Before they were put in order, the quantiles crossed on ${short(100 * crossing, 3)} % of the edges.`);
   return panel(
     "Training",
     make("p", { class: "say" }, says.join(" ")),
     chart,
-    make("div", { class: "scroll" }, table(["model", "epochs", "last loss", "ended because"], rows, (column) => column === 1 || column === 2)),
+    make("div", { class: "scroll" }, table(["model", "ended because", "epochs", "last loss"], rows, (column) => column > 1)),
   );
 };
