@@ -100,6 +100,10 @@ def problems(packages, members, rules):
     a 1.0.0 has no license
     a 1.0.0 comes from git+https://b, not from crates.io
     a 1.0.0 needs b in any version; name one
+    >>> by_path = {"name": "a", "req": "*", "path": "/a", "kind": "dev"}
+    >>> rules["bans"]["allow-wildcard-paths"] = True
+    >>> list(problems([package | {"dependencies": [by_path]}], {"a"}, rules))
+    []
     """
     allowed = set(rules["licenses"]["allow"])
     for package in packages:
@@ -114,9 +118,11 @@ def problems(packages, members, rules):
         if source is not None and source not in CRATES_IO and rules["sources"].get(kind) == "deny":
             yield f"{name} comes from {source}, not from crates.io"
         if package["id"] in members and rules["bans"].get("wildcards") == "deny":
-            is_private = package["publish"] == [] and rules["bans"].get("allow-wildcard-paths", False)
+            allows_paths = rules["bans"].get("allow-wildcard-paths", False)
             for needed in package["dependencies"]:
-                if needed["req"] == "*" and not (is_private and needed.get("path")):
+                # Cargo leaves development dependencies by path out of what it publishes.
+                is_unpublished = package["publish"] == [] or needed.get("kind") == "dev"
+                if needed["req"] == "*" and not (allows_paths and is_unpublished and needed.get("path")):
                     yield f"{name} needs {needed['name']} in any version; name one"
 
 
