@@ -38,6 +38,12 @@ choices! {
     }
 }
 
+/// Moves the parameters along a gradient, and says whether more steps shall follow.
+pub(super) type Step<'a> = dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()> + 'a;
+
+/// Moves the parameters along a gradient by a share of the learning rate.
+type RatedStep<'a> = dyn FnMut(&mut [f64], &[f64], f64) + 'a;
+
 /// What is minimized.
 pub(super) trait Problem {
     /// An iteration is done.
@@ -51,7 +57,7 @@ pub(super) trait Problem {
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
+        step: &mut Step<'_>,
     ) -> Result<f64>;
 }
 
@@ -106,7 +112,7 @@ fn epochs(
     batch: usize,
     schedule: Schedule,
     tau: Option<f64>,
-    step: &mut dyn FnMut(&mut [f64], &[f64], f64),
+    step: &mut RatedStep<'_>,
 ) -> Result<(Vec<f64>, StopReason)> {
     let (mut losses, mut n_steps) = (Vec::new(), 0);
     loop {
@@ -283,13 +289,7 @@ mod tests {
             Ok(a * a + 100.0 * b * b)
         }
 
-        fn epoch(
-            &mut self,
-            _: usize,
-            _: usize,
-            parameters: &mut [f64],
-            step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
-        ) -> Result<f64> {
+        fn epoch(&mut self, _: usize, _: usize, parameters: &mut [f64], step: &mut Step<'_>) -> Result<f64> {
             let mut gradient = vec![0.0; 2];
             let loss = self.full(parameters, &mut gradient)?;
             // One mini-batch is the whole: nothing is left to be skipped.

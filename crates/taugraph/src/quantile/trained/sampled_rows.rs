@@ -5,13 +5,11 @@
 //!
 //! The pairs of a row are the candidates of its target, too: they have similarities that the target shall teach.
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 
 use super::ProblemSize;
 use super::network::Scratch;
-use super::optimize::Problem;
+use super::optimize::{Problem, Step};
 use super::pairs::{Candidate, RowPairs};
 use super::whole_rows::{RowTraining, Setting, mean_of_visited};
 use crate::edges::Edges;
@@ -169,7 +167,7 @@ impl Problem for SampledRows<'_> {
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
+        step: &mut Step<'_>,
     ) -> Result<f64> {
         let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
         let epoch = self.setting.first_epoch + epoch as u32;

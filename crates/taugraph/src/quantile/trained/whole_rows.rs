@@ -1,10 +1,8 @@
 //! Training over whole rows of W: time N²·P for each epoch, by dense matrix products.
 
-use std::ops::ControlFlow;
-
 use super::matrix::AffinityMatrix;
 use super::network::{Network, Objective, Scratch};
-use super::optimize::Problem;
+use super::optimize::{Problem, Step};
 use super::targets::Targets;
 use crate::edges::Edges;
 use crate::error::Result;
@@ -141,7 +139,7 @@ impl Problem for WholeRows<'_> {
         epoch: usize,
         batch: usize,
         parameters: &mut [f64],
-        step: &mut dyn FnMut(&mut [f64], &[f64]) -> ControlFlow<()>,
+        step: &mut Step<'_>,
     ) -> Result<f64> {
         let (n, targets) = (self.setting.matrix.len(), self.setting.targets);
         let epoch = self.setting.first_epoch + epoch as u32;
