@@ -65,7 +65,7 @@ const COMPARISONS: [(&str, &str); 6] = [
     ("robust", "10-NN"),
 ];
 
-const CONTROLS: &str = "`paper's control` is `paper` without any quantile (affinities above the threshold, averaged distances), \
+const CONTROLS: &str = "`paper's control` is `paper` without any quantile (affinities above the threshold, averaged distances, the same shrinkage of the scales), \
     `robust's control` is `robust` with p = 1 on every edge.";
 
 /// The experiment of a table.
