@@ -4,6 +4,7 @@ mod architecture;
 mod eigen;
 mod estimators;
 mod model;
+mod neighbor_targets;
 mod pipeline;
 mod propagate;
 mod reference;

@@ -9,6 +9,7 @@ pub mod loss;
 mod low_rank;
 mod majorizer;
 mod matrix;
+mod nets;
 mod network;
 mod optimize;
 mod pairs;
