@@ -10,7 +10,7 @@
 //!
 //! # fn main() -> taugraph::Result<()> {
 //! let data = taugraph::generators::moons(300, 0.05, 1)?;
-//! let space = Space::new(data.points, Metric::Euclidean)?;
+//! let space = Space::from_points(data.points, Metric::Euclidean)?;
 //! let found = robust_graph(&space, &GraphParams::default().check()?, &Run::new(1))?;
 //! let clusters = spectral_clustering(&found.graph, &ClusterParams::default(), &Run::new(1))?;
 //! assert_eq!(found.duplicates.restore(&clusters.labels).len(), 300);
