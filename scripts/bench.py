@@ -384,7 +384,8 @@ def networks(n=1000):
         for precision, times in peers.items()
     ]
     equal, literal = least("equal_loss_seconds"), least("literal_seconds")
-    what = f"own rows as targets, {runs[0]['equal_loss_steps']} steps: at most the loss of the literal networks, summed over τ"
+    steps = runs[0]["equal_loss_steps"]
+    what = f"own rows as targets, a common start and {steps} steps for each τ: at most the loss of the literal networks, summed over τ"
     rows.append(row(what, "`paper-literal`", f"{equal:.2f}", f"{literal:.2f}", f"{equal / literal:.2f}", "0.5"))
     return rows
 

@@ -49,6 +49,14 @@ def test_quantiles_descend(blobs):
         taugraph.quantile_reconstruction(X, preset="robust", estimator="community")
 
 
+def test_the_quantiles_of_few_points_shrink_their_neighborhoods_as_a_fit_does():
+    X = taugraph.make_spirals(10, random_state=3)[0]
+    found = taugraph.quantile_reconstruction(X, params={"graph.taus": [0.2, 0.8]})
+    assert found.values.shape == (len(found.edges), 2)
+    with pytest.raises(ValueError, match="neighbors"):
+        taugraph.quantile_reconstruction(X, params={"graph.estimator.target_neighbors": 11})
+
+
 def test_presets_are_not_changed_by_their_use(blobs):
     import json
 

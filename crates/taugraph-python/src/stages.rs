@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use taugraph::baselines::{ConsensusParams, consensus_clustering};
 use taugraph::neighbors::{NeighborGraph, Space, search_neighbors};
 use taugraph::points::{Points, prepare};
-use taugraph::robust::conditional_quantiles;
+use taugraph::robust::conditional_quantiles_for;
 use taugraph::scale::first_scales;
 
 use crate::arrays::{labels_of, table};
@@ -26,9 +26,10 @@ pub fn quantiles<'py>(
     run_args: RunArgs,
 ) -> PyResult<Quantiles<'py>> {
     let (points, metric) = (points_of(py, &points)?, config.config.metric_for(false));
-    let params = checked(py, config.config.graph.clone().check())?;
-    let found =
-        run(py, &run_args, |run| conditional_quantiles(&Space::from_points(points, metric)?, &params, run))?;
+    let params_for = |n_points: usize| Ok(config.config.graph_for(n_points)?.0);
+    let found = run(py, &run_args, |run| {
+        conditional_quantiles_for(&Space::from_points(points, metric)?, &params_for, run)
+    })?;
     let rows = found.duplicates.row_of_node();
     let ends = found.edges.iter().flat_map(|(i, j)| [rows[i as usize], rows[j as usize]]).collect();
     let n_taus = found.quantiles.taus.len();

@@ -180,9 +180,20 @@ pub fn conditional_quantiles(
     params: &CheckedGraphParams,
     run: &Run<'_>,
 ) -> Result<QuantileGraph> {
+    conditional_quantiles_for(space, &|_| Ok(params.clone()), run)
+}
+
+/// The same with parameters that depend on the number of distinct points, such as those of
+/// [`Config::graph_for`](crate::config::Config::graph_for).
+pub fn conditional_quantiles_for(
+    space: &Space,
+    params_for: &dyn Fn(usize) -> Result<CheckedGraphParams>,
+    run: &Run<'_>,
+) -> Result<QuantileGraph> {
     let (distinct, duplicates) = space.distinct(run)?;
-    let candidates = Candidates::new(&distinct, duplicates, params, run)?;
-    let (similarities, quantiles) = candidates.quantiles(&distinct, params, run)?;
+    let params = params_for(duplicates.n_nodes())?;
+    let candidates = Candidates::new(&distinct, duplicates, &params, run)?;
+    let (similarities, quantiles) = candidates.quantiles(&distinct, &params, run)?;
     let Candidates { duplicates, edges, .. } = candidates;
     Ok(QuantileGraph { duplicates, edges, similarities, quantiles })
 }

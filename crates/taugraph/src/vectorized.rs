@@ -64,9 +64,48 @@ pub(crate) fn exponential(x: f64) -> f64 {
     if x < -708.0 { 0.0 } else { value }
 }
 
+/// ln(1 + x) for 0 ≤ x ≤ 1, without branches or calls; within 2 units in the last place of the true value.
+///
+/// The library's logarithm took half of the training time of a joint network, whose heads are softplus.
+#[inline(always)]
+pub(crate) fn logarithm_1p(x: f64) -> f64 {
+    // ln(1 + x) = 2 artanh(s) with s = x/(2 + x) ≤ 1/3; the first term left out is below 1e-18.
+    let s = x / (2.0 + x);
+    let square = s * s;
+    let mut p = 1.0 / 35.0;
+    p = p * square + 1.0 / 33.0;
+    p = p * square + 1.0 / 31.0;
+    p = p * square + 1.0 / 29.0;
+    p = p * square + 1.0 / 27.0;
+    p = p * square + 1.0 / 25.0;
+    p = p * square + 1.0 / 23.0;
+    p = p * square + 1.0 / 21.0;
+    p = p * square + 1.0 / 19.0;
+    p = p * square + 1.0 / 17.0;
+    p = p * square + 1.0 / 15.0;
+    p = p * square + 1.0 / 13.0;
+    p = p * square + 1.0 / 11.0;
+    p = p * square + 1.0 / 9.0;
+    p = p * square + 1.0 / 7.0;
+    p = p * square + 1.0 / 5.0;
+    p = p * square + 1.0 / 3.0;
+    p = p * square + 1.0;
+    2.0 * s * p
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logarithm_is_accurate_everywhere() {
+        for step in 0..=100_000 {
+            let x = f64::from(step) * 1e-5;
+            let (own, exact) = (logarithm_1p(x), x.ln_1p());
+            assert!((own - exact).abs() <= 2.0 * f64::EPSILON * exact, "{x}: {own} against {exact}");
+        }
+        assert_eq!(logarithm_1p(1e-300), 1e-300);
+    }
 
     #[test]
     fn exponential_is_accurate_everywhere() {

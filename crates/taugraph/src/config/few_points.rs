@@ -21,7 +21,7 @@ pub struct Shrunk {
 impl Config {
     /// The graph's parameters when `n_known` points (itself included) are known around each: the distinct points, or what
     /// a neighbor graph has. Also returns what had to be made smaller.
-    pub(crate) fn graph_for(&self, n_known: usize) -> Result<(CheckedGraphParams, Vec<Shrunk>)> {
+    pub fn graph_for(&self, n_known: usize) -> Result<(CheckedGraphParams, Vec<Shrunk>)> {
         let most = n_known.saturating_sub(1).max(1);
         let mut graph = self.graph.clone();
         let mut shrunk = Vec::new();

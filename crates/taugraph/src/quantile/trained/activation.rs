@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::parameter::choices;
-use crate::vectorized::{exponential, vectorized};
+use crate::vectorized::{exponential, logarithm_1p, vectorized};
 
 /// Values handed to a thread at once.
 const CHUNK: usize = 8192;
@@ -35,19 +35,19 @@ impl Activation {
             Activation::Relu => z.max(0.0),
             Activation::Identity => z,
             // Without overflow for large z.
-            Activation::Softplus => z.max(0.0) + (-z.abs()).exp().ln_1p(),
+            Activation::Softplus => z.max(0.0) + logarithm_1p(exponential(-z.abs())),
         }
     }
 
     /// φ′(z), written in terms of a = φ(z).
-    #[inline]
+    #[inline(always)]
     pub fn derivative_from_value(self, a: f64) -> f64 {
         match self {
             Activation::Sigmoid => a * (1.0 - a),
             Activation::Tanh => 1.0 - a * a,
             Activation::Relu => f64::from(u8::from(a > 0.0)),
             Activation::Identity => 1.0,
-            Activation::Softplus => -(-a).exp_m1(),
+            Activation::Softplus => 1.0 - exponential(-a),
         }
     }
 
@@ -58,7 +58,7 @@ impl Activation {
             Activation::Sigmoid => apply_sigmoid,
             Activation::Tanh => apply_tanh,
             Activation::Relu => apply_relu,
-            Activation::Softplus => |part| part.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z)),
+            Activation::Softplus => apply_softplus,
         };
         values.par_chunks_mut(CHUNK).for_each(function);
     }
@@ -83,6 +83,12 @@ vectorized! {
 }
 
 vectorized! {
+    fn apply_softplus<'a>(values: &'a mut [f64]) -> () {
+        values.iter_mut().for_each(|z| *z = Activation::Softplus.value(*z));
+    }
+}
+
+vectorized! {
     /// Turns the gradient by φ(z) into that by z.
     pub(super) fn through_activation<'a>(activation: Activation, delta: &'a mut [f64], output: &'a [f64]) -> () {
         for (d, a) in delta.iter_mut().zip(output) {
@@ -100,6 +106,7 @@ mod tests {
         for z in [-800.0, -1.0, 0.0, 1.0, 800.0] {
             let a = Activation::Softplus.value(z);
             assert!(a.is_finite() && a >= z.max(0.0));
+            assert!((a - (z.max(0.0) + (-z.abs()).exp().ln_1p())).abs() <= 4.0 * f64::EPSILON * a);
             let slope = Activation::Softplus.derivative_from_value(a);
             assert!((slope - 1.0 / (1.0 + (-z).exp())).abs() < 1e-12);
         }

@@ -26,24 +26,20 @@ choices! {
 
 impl Loss {
     /// The loss of a residual.
-    #[inline]
+    #[inline(always)]
     pub fn value(self, tau: f64, r: f64) -> f64 {
         match self {
             Loss::Check => (if r >= 0.0 { 1.0 - tau } else { -tau }) * r,
+            // The parabola and both lines in one formula without branches, so that loops over it vectorize.
             Loss::Huber { kappa } => {
-                if r < -tau * kappa {
-                    -tau * r - kappa * tau * tau / 2.0
-                } else if r > (1.0 - tau) * kappa {
-                    (1.0 - tau) * r - kappa * (1.0 - tau) * (1.0 - tau) / 2.0
-                } else {
-                    r * r / (2.0 * kappa)
-                }
+                let slope = self.derivative(tau, r);
+                slope * (r - 0.5 * kappa * slope)
             }
         }
     }
 
     /// Its derivative with respect to the residual.
-    #[inline]
+    #[inline(always)]
     pub fn derivative(self, tau: f64, r: f64) -> f64 {
         match self {
             Loss::Check => {

@@ -64,6 +64,11 @@ impl Nets<'_> {
 
     /// The nets of all groups of τ.
     pub fn train(&self, groups: &[&[f64]]) -> Result<Vec<Trained>> {
+        // From outside the pool each of the many short parallel loops of a step would wake a thread and sleep until it is done.
+        rayon::scope(|_| self.train_in_pool(groups))
+    }
+
+    fn train_in_pool(&self, groups: &[&[f64]]) -> Result<Vec<Trained>> {
         let mut start = self.initial_parameters()?;
         match self.params.start_of_tau {
             StartOfTau::Warm => {

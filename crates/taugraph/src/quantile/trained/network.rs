@@ -28,13 +28,16 @@ vectorized! {
         output: &'a [f64],
         gradient: &'a mut [f64],
     ) -> f64 {
-        let mut sum = 0.0;
-        for ((g, w), predicted) in gradient.iter_mut().zip(target).zip(output) {
-            let residual = w - predicted;
-            sum += loss.value(tau, residual);
-            *g = -loss.derivative(tau, residual) * rate;
+        // A single sum would have every addition wait for the one before.
+        let mut sums = [0.0; 16];
+        for ((g, w), predicted) in gradient.chunks_mut(16).zip(target.chunks(16)).zip(output.chunks(16)) {
+            for (((g, w), predicted), sum) in g.iter_mut().zip(w).zip(predicted).zip(&mut sums) {
+                let residual = w - predicted;
+                *sum += loss.value(tau, residual);
+                *g = -loss.derivative(tau, residual) * rate;
+            }
         }
-        sum
+        sums.iter().sum()
     }
 }
 

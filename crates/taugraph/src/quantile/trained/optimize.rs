@@ -9,6 +9,7 @@ use super::{StopReason, Training};
 use crate::dense::{VECTOR_CHUNK, add_scaled, dot, norm};
 use crate::error::{Error, Result};
 use crate::parameter::choices;
+use crate::vectorized::vectorized;
 
 choices! {
     /// The optimizer.
@@ -90,20 +91,36 @@ pub(super) fn minimize(
             epochs(problem, parameters, batch, schedule, tau, &mut |parameters, gradient, rate| {
                 steps += 1;
                 let (c1, c2) = (1.0 - 0.9f64.powi(steps), 1.0 - 0.999f64.powi(steps));
-                let rate = learning_rate * rate * c2.sqrt() / c1;
-                let moments = first.par_iter_mut().zip(&mut second);
-                parameters.par_iter_mut().with_min_len(VECTOR_CHUNK).zip(gradient).zip(moments).for_each(
-                    |((x, g), (m, v))| {
-                        *m = 0.9 * *m + 0.1 * g;
-                        *v = 0.999 * *v + 0.001 * g * g;
-                        *x -= rate * *m / (v.sqrt() + 1e-8 * c2.sqrt());
-                    },
-                );
+                let (rate, epsilon) = (learning_rate * rate * c2.sqrt() / c1, 1e-8 * c2.sqrt());
+                let moments = first.par_chunks_mut(VECTOR_CHUNK).zip(second.par_chunks_mut(VECTOR_CHUNK));
+                parameters
+                    .par_chunks_mut(VECTOR_CHUNK)
+                    .zip(gradient.par_chunks(VECTOR_CHUNK))
+                    .zip(moments)
+                    .for_each(|((x, g), (m, v))| adam_step(x, g, m, v, rate, epsilon));
             })?
         }
         Optimizer::Lbfgs { memory } => lbfgs(problem, parameters, memory, schedule, tau)?,
     };
     Ok(Training { tau, losses, stop })
+}
+
+vectorized! {
+    /// One step of Adam on some parameters `x` with the gradient `g`: the moments first, then the parameters.
+    fn adam_step<'a>(
+        x: &'a mut [f64],
+        g: &'a [f64],
+        m: &'a mut [f64],
+        v: &'a mut [f64],
+        rate: f64,
+        epsilon: f64,
+    ) -> () {
+        for (((x, g), m), v) in x.iter_mut().zip(g).zip(m).zip(v) {
+            *m = 0.9 * *m + 0.1 * g;
+            *v = 0.999 * *v + 0.001 * g * g;
+            *x -= rate * *m / (v.sqrt() + epsilon);
+        }
+    }
 }
 
 fn epochs(
