@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "BadArrayError",
+    "BadConstraintError",
     "BadDistanceError",
     "BadEncodingError",
     "BadHeaderError",
@@ -153,6 +154,10 @@ class TooManyClustersError(TaugraphError, ValueError):
 
 class FewerClustersThanComponentsError(TaugraphError, ValueError):
     """Clustering each component separately gives more clusters than requested."""
+
+
+class BadConstraintError(TaugraphError, ValueError):
+    """Pairs of rows that must or must not share a cluster contradict each other."""
 
 
 class DisconnectedError(TaugraphError, ValueError):

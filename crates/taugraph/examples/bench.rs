@@ -11,8 +11,9 @@
 //!     bench networks N OUT                    time of the nine networks of the preset paper, of the literal ones, and of networks
 //!                                             with the new schedule at the loss of the literal ones; OUT gets n, W row by row and
 //!                                             12 neighbors of each point (f64)
-//!     bench cluster FILE PRESET CLUSTERS [SCALING]
-//!                                             time, peak memory and NMI of the whole pipeline; SCALING is zscore or none
+//!     bench cluster FILE PRESET CLUSTERS [SCALING [METHOD]]
+//!                                             time, peak memory and NMI of the whole pipeline; CLUSTERS is a number or auto, SCALING
+//!                                             zscore or none, METHOD auto, spectral or agglomerate
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
 //!     bench labels FILE GRAPH RULE DRAWS      labels from labeled points; DRAWS has the rows of one draw on each line; GRAPH is
 //!                                             plain, robust or communities
@@ -23,7 +24,7 @@ use std::fs;
 use std::time::Instant;
 
 use taugraph::affinity::{AffinityKind, Similarities};
-use taugraph::cluster::{ClusterParams, spectral_clustering, whole_run_estimate};
+use taugraph::cluster::{ClusterMethod, ClusterParams, cluster, whole_run_estimate};
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
 use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
@@ -269,8 +270,8 @@ fn main() -> Outcome {
             let (n, d) = (data.points.len(), data.points.n_columns());
             let params = Preset::named(preset).ok_or("no such preset")?.params().check()?;
             let standardize = match scaling {
-                [] | ["zscore"] => Standardize::ZScore,
-                ["none"] => Standardize::None,
+                [] | ["zscore", ..] => Standardize::ZScore,
+                ["none", ..] => Standardize::None,
                 _ => return Err(format!("no scaling is called {scaling:?}").into()),
             };
             let preparation = PreparationParams::default().with(|params| params.standardize = standardize);
@@ -282,8 +283,15 @@ fn main() -> Outcome {
             let space = Space::from_points(prepared.points, Metric::Euclidean)?;
             let robust = robust_graph(&space, &params, &run)?;
             let graph_seconds = start.elapsed().as_secs_f64();
-            let cluster_params = ClusterParams::exactly(clusters.parse()?);
-            let found = spectral_clustering(&robust.graph, &cluster_params, &run)?;
+            let method = match scaling {
+                [_, method] => ClusterMethod::named(method).ok_or("no such method")?,
+                _ => ClusterMethod::Auto,
+            };
+            let cluster_params = ClusterParams::default().with(|params| {
+                params.n_clusters = clusters.parse().ok();
+                params.method = method;
+            });
+            let found = cluster(&robust, &cluster_params, &run)?;
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
             let estimate = whole_run_estimate(n, RowSize::Columns(d), &params, &cluster_params).peak().1;
@@ -295,9 +303,11 @@ fn main() -> Outcome {
                 println!("applications {}", embedding.info.applications);
             }
             println!("recall {}", robust.search.recall);
-            let solver = found.embedding.and_then(|e| e.info.solver);
+            let solver = found.embedding.as_ref().and_then(|e| e.info.solver);
             let solver = solver.map_or("none".to_string(), |solver| format!("{solver:?}"));
             println!("components {}\nsolver {solver}", robust.components.len());
+            println!("clusters {}\nmethod {:?}", found.n_clusters(), found.method);
+            println!("choice {:?}\ncount {:?}", found.choice, found.count);
             Ok(())
         }
         ["pca", file, d, out] => {

@@ -262,6 +262,16 @@ pub enum Error {
         /// Components found.
         components: usize,
     },
+    /// Pairs of rows that cannot all be honored.
+    #[error("the pair of rows {i} and {j}: {rule}")]
+    BadConstraint {
+        /// One row.
+        i: u32,
+        /// The other.
+        j: u32,
+        /// What is wrong.
+        rule: &'static str,
+    },
     /// The graph is disconnected, but a connected one is required.
     #[error("the graph has {components} connected components; link them, or cluster each separately")]
     Disconnected {
@@ -374,7 +384,7 @@ names! {
     UnknownParameter, ParameterOfOther, Length, BadLabel, FewClasses, UnlabeledClass, NothingToLabel,
     SolveNotConverged, BadDistance, NotSymmetric, BadWeight, BadStructure, NeedsAllPairs, TooDistant,
     NeedsPoints, Diverged, EigenNotConverged, Numerical, TooManyClusters, FewerClustersThanComponents,
-    Disconnected, BadArray, BadEncoding, BadHeader, ModelVersion, Io, Memory, Scratch, Canceled,
+    BadConstraint, Disconnected, BadArray, BadEncoding, BadHeader, ModelVersion, Io, Memory, Scratch, Canceled,
 }
 
 /// Refuses `name = value` unless `holds`.

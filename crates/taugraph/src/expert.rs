@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use taugraph::expert::params::{ClusterParams, GraphParams};
-//! use taugraph::expert::{Metric, Space, robust_graph, spectral_clustering};
+//! use taugraph::expert::{Metric, Space, cluster, robust_graph};
 //! use taugraph::progress::Run;
 //!
 //! # fn main() -> taugraph::Result<()> {
 //! let data = taugraph::generators::moons(300, 0.05, 1)?;
 //! let space = Space::from_points(data.points, Metric::Euclidean)?;
 //! let found = robust_graph(&space, &GraphParams::default().check()?, &Run::new(1))?;
-//! let clusters = spectral_clustering(&found.graph, &ClusterParams::default(), &Run::new(1))?;
+//! let clusters = cluster(&found, &ClusterParams::default(), &Run::new(1))?;
 //! assert_eq!(found.duplicates.restore(&clusters.labels).len(), 300);
 //! # Ok(())
 //! # }
@@ -49,7 +49,10 @@ pub use crate::spectral::{
     EigenInfo, EigenSolver, Eigenpairs, Embedding, Laplacian, embed, smallest_eigenpairs,
 };
 // 11. Clusters, their number and their stability.
-pub use crate::cluster::{Clustering, Eigengap, Stability, spectral_clustering};
+pub use crate::cluster::{
+    Alternative, ClusterInput, Clustering, Condition, CountByBoundaries, CutQuality, DistinctColumn, Eigengap, Evidence,
+    Explanation, Layer, Level, Merge, MergeTree, MethodChoice, ShallowRule, Stability, cluster, spectral_clustering,
+};
 // 12. Labels from a few labeled nodes.
 pub use crate::propagate::{LabeledNodes, Propagation, RowLabels, SolveInfo, WalkInfo, propagate};
 // Long runs: named arrays, where finished stages are kept, and tables outside memory.
@@ -60,7 +63,7 @@ pub use crate::memory::{Scratch, ScratchTable};
 /// The types of the parameters, as fields of [`Config`](crate::Config) have them; `Config::set` needs none of them.
 pub mod params {
     pub use crate::affinity::AffinityKind;
-    pub use crate::cluster::{ClusterParams, ComponentPolicy, KMeansParams};
+    pub use crate::cluster::{ClusterMethod, ClusterParams, ComponentPolicy, Constraints, CountRule, KMeansParams, Outliers};
     pub use crate::config::EmbeddingParams;
     pub use crate::edges::Symmetrize;
     pub use crate::graph::Asymmetry;

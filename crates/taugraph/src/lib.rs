@@ -46,6 +46,7 @@ pub mod metrics;
 pub mod model;
 pub mod progress;
 
+mod communities;
 mod dense;
 mod linear;
 mod parameter;
@@ -83,6 +84,7 @@ pub(crate) use modules::*;
 #[cfg(feature = "unstable")]
 pub use modules::*;
 
+pub use cluster::{ClusterMethod, Constraints, Explanation, Outliers};
 pub use config::Config;
 pub use error::{Error, Result};
 pub use fit::{

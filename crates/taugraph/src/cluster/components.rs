@@ -4,7 +4,7 @@
 //! component gets: one for its eigenvalue 0, and one more for each further eigenvalue among the smallest.
 
 use super::kmeans::kmeans;
-use super::{ClusterCount, ClusterParams, Clustering, Eigengap};
+use super::{ClusterCount, ClusterMethod, ClusterParams, Clustering, Eigengap};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::labels::Labels;
@@ -79,5 +79,5 @@ pub(super) fn cluster_separately(
         used += share as u32;
     }
     let labels = Labels::in_order_of_appearance(labels);
-    Ok(Clustering { labels, embedding: None, eigengap, n_components, links: Vec::new() })
+    Ok(Clustering { eigengap, n_components, ..Clustering::new(labels, ClusterMethod::Spectral) })
 }

@@ -28,6 +28,11 @@ impl Eigengap {
         Self { eigenvalues, gaps }
     }
 
+    /// Without eigenvalues.
+    pub(super) fn none() -> Self {
+        Self { eigenvalues: Vec::new(), gaps: Vec::new() }
+    }
+
     /// The eigenvalues, ascending.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues

@@ -47,7 +47,7 @@ impl Plan {
 
 /// The methods that every estimator has.
 macro_rules! shared_methods {
-    ($Estimator:ident) => {
+    ($Estimator:ident $(, $field:ident)*) => {
         impl $Estimator {
             /// With the default configuration.
             pub fn new() -> Self {
@@ -56,7 +56,7 @@ macro_rules! shared_methods {
 
             /// With a configuration.
             pub fn with_config(config: $crate::config::Config) -> Self {
-                Self { plan: $crate::fit::builder::Plan { config, ..Default::default() } }
+                Self { plan: $crate::fit::builder::Plan { config, ..Default::default() }, $($field: Default::default())* }
             }
 
             /// Switches to another preset of the graph, discarding what was set for the graph before.
@@ -79,7 +79,7 @@ macro_rules! shared_methods {
 
             /// Sets any parameter by its path; `taugraph params` lists them.
             pub fn set(self, path: &str, value: impl Into<serde_json::Value>) -> $crate::error::Result<Self> {
-                Ok(Self { plan: self.plan.set(path, value.into())? })
+                Ok(Self { plan: self.plan.set(path, value.into())?, $($field: self.$field)* })
             }
 
             /// Uses a custom estimator of the conditional quantiles.
@@ -87,7 +87,7 @@ macro_rules! shared_methods {
                 self,
                 estimator: impl $crate::quantile::ConditionalQuantiles + Send + Sync + 'static,
             ) -> Self {
-                Self { plan: self.plan.with_own(estimator) }
+                Self { plan: self.plan.with_own(estimator), $($field: self.$field)* }
             }
 
             /// Whether to keep the points, so that new ones can be placed among them; the default is to keep them.

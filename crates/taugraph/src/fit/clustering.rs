@@ -8,10 +8,12 @@ use super::input::{Input, Table};
 use super::placed::place;
 use super::warning::Warning;
 use crate::cluster::{
-    ClusterParams, Clustering, Eigengap, Stability, refuse_if_too_large, spectral_clustering, stability,
+    ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, Eigengap, Explanation, Outliers, Stability,
+    cluster, explain, memberships, outlier_scores, refuse_if_too_large, stability, typical_nodes,
 };
 use crate::error::{Error, Result};
 use crate::model::{Model, Placement};
+use crate::points::Duplicates;
 use crate::progress::Run;
 
 /// Clusters by the eigenvectors of a robust graph.
@@ -26,14 +28,33 @@ use crate::progress::Run;
 #[derive(Clone, Default)]
 pub struct SpectralClustering {
     plan: Plan,
+    constraints: Constraints,
 }
 
-shared_methods!(SpectralClustering);
+shared_methods!(SpectralClustering, constraints);
 
 impl SpectralClustering {
-    /// Requests exactly this many clusters; otherwise the number is chosen by the eigengap.
+    /// Requests exactly this many clusters; otherwise the number is found.
     pub fn n_clusters(mut self, n_clusters: usize) -> Self {
         self.plan.config.cluster.n_clusters = Some(n_clusters);
+        self
+    }
+
+    /// Spectral clustering, agglomeration, or the better of both.
+    pub fn method(mut self, method: ClusterMethod) -> Self {
+        self.plan.config.cluster.method = method;
+        self
+    }
+
+    /// Which rows get no cluster because they lie apart; the default places every row.
+    pub fn outliers(mut self, outliers: Outliers) -> Self {
+        self.plan.config.cluster.outliers = outliers;
+        self
+    }
+
+    /// Pairs of rows that must, or must not, share a cluster.
+    pub fn constraints(mut self, constraints: Constraints) -> Self {
+        self.constraints = constraints;
         self
     }
 
@@ -66,15 +87,48 @@ impl SpectralClustering {
                 stage: "stability, which draws from the probabilities of edges,",
             });
         }
-        let clustering = spectral_clustering(graph.node_graph(), &params, run)?;
+        let constraints = self.constraints_of_nodes(graph.duplicates())?;
+        let input = ClusterInput {
+            graph: graph.node_graph(),
+            neighbors: graph.robust().map(|part| &part.nodes.neighbors),
+            constraints: constraints.as_ref(),
+        };
+        let clustering = cluster(input, &params, run)?;
         let stable = match graph.robust() {
             Some(part) if params.stability > 0 => {
-                Some(stability(&part.nodes, &part.params, &clustering, &params, run)?)
+                Some(stability(&part.nodes, &clustering, &params, run)?)
             }
             _ => None,
         };
+        let outlier_scores = graph.robust().map(|part| graph.per_row(&outlier_scores(&part.nodes)));
+        if params.outliers != Outliers::None && outlier_scores.is_none() {
+            return Err(Error::NeedsPoints { stage: "the outlier score, which compares local scales," });
+        }
         let labels = graph.per_row(&clustering.labels);
-        Ok(FittedClusters { graph, clustering, labels, stable, params })
+        Ok(FittedClusters { graph, clustering, labels, stable, outlier_scores, params })
+    }
+
+    /// The pairs as pairs of nodes; contradictions are named by their rows.
+    fn constraints_of_nodes(&self, duplicates: &Duplicates) -> Result<Option<Constraints>> {
+        if self.constraints.is_empty() {
+            return Ok(None);
+        }
+        // Equal rows share a node, and so a cluster.
+        let first_rows = duplicates.row_of_node();
+        let nodes = duplicates.node_of_row();
+        let copies = nodes.iter().map(|&node| first_rows[node as usize]).zip(0..).filter(|(first, row)| first != row);
+        let with_copies = Constraints {
+            must_link: self.constraints.must_link.iter().copied().chain(copies).collect(),
+            cannot_link: self.constraints.cannot_link.clone(),
+        };
+        with_copies.linked_groups(duplicates.n_rows())?;
+        let of_nodes = |pairs: &[(u32, u32)]| {
+            pairs.iter().map(|&(i, j)| (nodes[i as usize], nodes[j as usize])).filter(|(i, j)| i != j).collect()
+        };
+        Ok(Some(Constraints {
+            must_link: of_nodes(&self.constraints.must_link),
+            cannot_link: of_nodes(&self.constraints.cannot_link),
+        }))
     }
 }
 
@@ -85,6 +139,7 @@ pub struct FittedClusters {
     clustering: Clustering,
     labels: Vec<u32>,
     stable: Option<Stability>,
+    outlier_scores: Option<Vec<f64>>,
     params: ClusterParams,
 }
 
@@ -97,6 +152,94 @@ impl FittedClusters {
     /// Number of clusters.
     pub fn n_clusters(&self) -> usize {
         self.clustering.n_clusters()
+    }
+
+    /// The cluster of each row; `None` for outliers, if they were asked for.
+    pub fn labels_without_outliers(&self) -> Vec<Option<u32>> {
+        let is_outlier = self.is_outlier();
+        self.labels.iter().zip(is_outlier).map(|(&label, is_outlier)| (!is_outlier).then_some(label)).collect()
+    }
+
+    /// Whether each row is an outlier by the rule that was asked for.
+    pub fn is_outlier(&self) -> Vec<bool> {
+        match &self.outlier_scores {
+            Some(scores) if self.params.outliers != Outliers::None => {
+                let threshold = self.params.outliers.threshold(scores);
+                scores.iter().map(|score| *score > threshold).collect()
+            }
+            _ => vec![false; self.labels.len()],
+        }
+    }
+
+    /// The outlier score of each row: about 1 among its like, higher the farther apart; `None` if the graph was given.
+    pub fn outlier_scores(&self) -> Option<&[f64]> {
+        self.outlier_scores.as_deref()
+    }
+
+    /// The strength of each row's membership in each cluster, row by row; those of a row sum to 1.
+    pub fn memberships(&self) -> Vec<f64> {
+        let k = self.n_clusters();
+        let of_nodes = memberships(self.graph.node_graph(), &self.clustering.labels);
+        let nodes = self.graph.duplicates().node_of_row();
+        nodes.iter().flat_map(|&node| of_nodes[node as usize * k..(node as usize + 1) * k].iter().copied()).collect()
+    }
+
+    /// Nested answers from coarse to fine, by row, each with the resistance of its weakest boundary.
+    pub fn layers(&self) -> Vec<(Vec<u32>, f64)> {
+        self.clustering.layers.iter().map(|layer| (self.graph.per_row(&layer.labels), layer.resistance)).collect()
+    }
+
+    /// The two clusters with the weakest boundary between them, if the number was found and is above 1.
+    pub fn weakest_boundary(&self) -> Option<(u32, u32)> {
+        let (count, tree) = (self.clustering.count.as_ref()?, self.clustering.tree.as_ref()?);
+        let [a, b] = count.weakest?;
+        let majority = |group: u32| {
+            let mut votes = vec![0usize; self.n_clusters()];
+            let inside = tree.members(group);
+            let labels = tree.micro_communities.iter().zip(self.clustering.labels.iter());
+            labels.filter(|(micro, _)| inside[**micro as usize]).for_each(|(_, &label)| votes[label as usize] += 1);
+            (0..votes.len()).max_by_key(|&cluster| (votes[cluster], std::cmp::Reverse(cluster))).map(|c| c as u32)
+        };
+        let (a, b) = (majority(a)?, majority(b)?);
+        (a != b).then_some((a.min(b), a.max(b)))
+    }
+
+    /// How many groups there are and how sure that is, in a sentence; `None` if the number was given.
+    pub fn evidence(&self) -> Option<String> {
+        let count = self.clustering.count.as_ref()?;
+        let also = count.alternatives.iter().map(|other| other.n_clusters.to_string()).collect::<Vec<_>>().join(", ");
+        let also = if also.is_empty() { String::new() } else { format!("; {also} would also be an answer") };
+        let n_clusters = self.n_clusters();
+        Some(match (n_clusters, count.evidence) {
+            (n, _) if n != count.n_clusters => {
+                let found = count.n_clusters;
+                format!("{n} groups because of min_clusters or max_clusters; the boundaries suggest {found}{also}")
+            }
+            (1, _) => format!("one group: nothing here is distinguishable from a single group{also}"),
+            (n, evidence) => {
+                let weakest = match self.weakest_boundary() {
+                    Some((a, b)) => format!("; the weakest boundary is between {a} and {b}"),
+                    None => String::new(),
+                };
+                format!("{} evidence for {n} groups{weakest}{also}", evidence.name())
+            }
+        })
+    }
+
+    /// For each cluster its size, its most typical rows, the columns of the table that set it apart, and a shallow rule. The table is
+    /// the one that was clustered.
+    pub fn explain(&self, table: &Table<'_>) -> Result<Vec<Explanation>> {
+        let (expected, received) = (self.labels.len(), table.n_rows());
+        if expected != received {
+            return Err(Error::Length { what: "rows of the table", expected, received });
+        }
+        let rows = self.graph.duplicates().row_of_node();
+        let typical = typical_nodes(self.graph.node_graph(), &self.clustering.labels);
+        let typical = typical
+            .into_iter()
+            .map(|nodes| nodes.into_iter().map(|node| rows[node] as usize).collect())
+            .collect();
+        Ok(explain(table.values(), table.n_columns(), &self.labels, self.n_clusters(), typical))
     }
 
     /// Eigenvalues and the gaps between them, which determine the number of clusters.

@@ -40,7 +40,7 @@ impl Panel for Eigenvalues {
         let is_given = params.n_clusters.is_some() || (n_known <= n_clusters && n_known < graph.n_nodes());
         let (gap, is_looked_at) = if is_given && most < graph.n_nodes() && graph.n_nodes() <= MAX_NODES {
             let mut looked_at = *params;
-            (looked_at.n_clusters, looked_at.max_clusters) = (None, most);
+            (looked_at.n_clusters, looked_at.max_clusters) = (None, Some(most));
             (spectral_clustering(graph, &looked_at, run)?.eigengap, true)
         } else {
             (clusters.eigengap().clone(), !is_given)

@@ -1,0 +1,37 @@
+//! Micro-communities: the groups that agglomeration starts from, small enough to lie within one cluster.
+
+use crate::communities::{Visits, louvain};
+use crate::error::Result;
+use crate::graph::SparseGraph;
+use crate::labels::Labels;
+use crate::progress::Run;
+use crate::random::{Stage, Stream};
+
+/// The lowest resolution.
+const RESOLUTION: f64 = 4.0;
+/// From this many nodes for each unit of resolution on, the resolution grows with them: modularity would otherwise join communities
+/// below a size that grows with the graph.
+const NODES_PER_RESOLUTION: f64 = 9_000.0;
+/// Wanted communities for each cluster.
+const PER_CLUSTER: usize = 3;
+/// The resolution is doubled at most this often.
+const DOUBLINGS: u32 = 12;
+
+/// The micro-community of each node, numbered in the order of their first nodes: at least three for each of `n_clusters`, if the
+/// graph has that many parts worth telling apart.
+pub(super) fn micro_communities(graph: &SparseGraph, n_clusters: usize, run: &Run<'_>) -> Result<Labels> {
+    run.stage("micro-communities", None)?;
+    let n = graph.n_nodes();
+    let wanted = n_clusters.saturating_mul(PER_CLUSTER).min(n);
+    let mut resolution = RESOLUTION.max(n as f64 / NODES_PER_RESOLUTION);
+    for attempt in 0..DOUBLINGS {
+        let mut draws = Stream::new(run.seed, Stage::Communities).at(u32::MAX, attempt);
+        let found = Labels::in_order_of_appearance(louvain(graph, resolution, Visits::Marked, &mut draws, run)?);
+        if found.n_classes() >= wanted {
+            return Ok(found);
+        }
+        resolution *= 2.0;
+    }
+    // Every node for itself: there is nothing smaller.
+    Labels::new((0..n as u32).collect(), n)
+}

@@ -1,0 +1,68 @@
+//! Agglomeration on a weighted graph: micro-communities, merged by average linkage.
+//!
+//! Two orders of merging, on the same micro-communities: by linkage alone, for a given number of clusters; and with vetoes, where
+//! boundaries that resist wait ([`resistance`](self::resistance)), for an unknown number. The time is that of the Louvain method, a
+//! few sweeps over the edges; all that follows depends on the number of micro-communities only.
+
+mod coarse;
+mod density;
+mod merging;
+mod micro;
+mod refine;
+mod resistance;
+mod tree;
+
+pub(super) use refine::refine;
+pub use tree::{Level, Merge, MergeTree};
+
+use self::coarse::CoarseGraph;
+use self::density::LocalDensity;
+use self::merging::{Veto, merge_all};
+use self::micro::micro_communities;
+use super::ClusterInput;
+use crate::error::Result;
+use crate::labels::Labels;
+use crate::progress::Run;
+
+/// Boundaries of a lower resistance never wait.
+const LOWEST_THRESHOLD: f64 = 1.5;
+
+/// Both merge trees of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Agglomeration {
+    /// Merged by linkage alone.
+    pub by_linkage: MergeTree,
+    /// Merged with vetoes.
+    pub by_resistance: MergeTree,
+}
+
+/// Agglomerates the nodes of a graph, from at least three times as many micro-communities as `n_clusters`. The distances to the neighbors
+/// tell densities; without them only conductances count.
+pub(super) fn agglomerate(
+    ClusterInput { graph, neighbors, constraints }: ClusterInput<'_>,
+    n_clusters: usize,
+    run: &Run<'_>,
+) -> Result<Agglomeration> {
+    let n = graph.n_nodes();
+    let micro = run.checkpointed(
+        "micro-communities",
+        |kept: &Labels| kept.len() == n,
+        || micro_communities(graph, n_clusters, run),
+    )?;
+    let (micro, apart) = match constraints {
+        Some(constraints) => constraints.separated(&micro)?,
+        None => (micro, Vec::new()),
+    };
+    let density = neighbors.map(|neighbors| LocalDensity::new(neighbors, graph));
+    let coarse = CoarseGraph::new(graph, &micro, density.as_ref());
+    run.stage("merging", None)?;
+    let merged = |veto| -> Result<MergeTree> {
+        Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(&coarse, &apart, veto, run)? })
+    };
+    Ok(Agglomeration { by_linkage: merged(Veto::Never)?, by_resistance: merged(Veto::ByResistance)? })
+}
+
+/// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph.
+pub(super) fn bytes(n: u64, n_edges: u64) -> u64 {
+    24 * n_edges + 24 * n_edges / 2 + 80 * n
+}

@@ -1,0 +1,62 @@
+//! Nodes of a cut move to the cluster that they are tied to most.
+//!
+//! Micro-communities are merged whole; nodes at their rims may have more weight to a cluster next to theirs.
+
+use crate::graph::SparseGraph;
+use crate::labels::Labels;
+
+/// Maximum number of sweeps over all nodes; the last ones move next to nothing.
+const SWEEPS: usize = 10;
+
+/// Moves every node to the cluster with the largest sum of weights to it, one after the other, until none moves. A cluster keeps its
+/// last node; in a tie a node stays, and so does a node for which `is_fixed`.
+pub(crate) fn refine(graph: &SparseGraph, labels: &Labels, is_fixed: impl Fn(usize) -> bool) -> Labels {
+    let mut clusters = labels.to_vec();
+    let mut sizes = labels.sizes();
+    let mut sums = vec![0.0; labels.n_classes()];
+    for _ in 0..SWEEPS {
+        let mut n_moved = 0;
+        for i in (0..graph.n_nodes()).filter(|&i| !is_fixed(i)) {
+            let own = clusters[i];
+            for (j, weight) in graph.row(i) {
+                sums[clusters[j as usize] as usize] += weight;
+            }
+            let mut best = own;
+            for (j, _) in graph.row(i) {
+                let candidate = clusters[j as usize];
+                if sums[candidate as usize] > sums[best as usize] {
+                    best = candidate;
+                }
+            }
+            for (j, _) in graph.row(i) {
+                sums[clusters[j as usize] as usize] = 0.0;
+            }
+            if best != own && sizes[own as usize] > 1 {
+                sizes[own as usize] -= 1;
+                sizes[best as usize] += 1;
+                clusters[i] = best;
+                n_moved += 1;
+            }
+        }
+        if n_moved == 0 {
+            break;
+        }
+    }
+    Labels::in_order_of_appearance(clusters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::Edges;
+
+    #[test]
+    fn a_node_goes_where_its_weight_is_and_no_cluster_vanishes() {
+        // Node 2 is tied to 3 and 4 more than to 0 and 1; node 5 alone is a cluster of its own.
+        let edges = Edges::from_pairs(6, [(0, 1), (1, 2), (2, 3), (2, 4), (3, 4), (4, 5)]).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &[1.0; 6]).unwrap();
+        let labels = Labels::new(vec![0, 0, 0, 1, 1, 2], 3).unwrap();
+        assert_eq!(refine(&graph, &labels, |_| false)[..], [0, 0, 1, 1, 1, 2]);
+        assert_eq!(refine(&graph, &labels, |node| node == 2), labels);
+    }
+}

@@ -1,0 +1,205 @@
+//! The clustering of a graph: by the method that suits it, with the number of clusters given or found.
+
+use super::agglomerate::{Agglomeration, MergeTree, agglomerate, refine};
+use super::choice::{CutQuality, MethodChoice};
+use super::constraints::Constraints;
+use super::count::{CountByBoundaries, Layer, layers};
+use super::eigengap::Eigengap;
+use super::spectral::spectral_clustering;
+use super::{ClusterMethod, ClusterParams, ComponentPolicy, CountRule};
+use crate::error::{Error, Result, require};
+use crate::graph::SparseGraph;
+use crate::labels::Labels;
+use crate::links::{Link, link_by_degree};
+use crate::neighbors::NeighborGraph;
+use crate::progress::Run;
+use crate::robust::NodeGraph;
+use crate::spectral::Embedding;
+
+/// With more clusters eigenvectors cost more than they add: `auto` agglomerates.
+const MAX_SPECTRAL: usize = 50;
+
+/// A clustering of the nodes of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clustering {
+    /// Cluster of each node: 0, 1, … in the order of their first nodes; every cluster has a node.
+    pub labels: Labels,
+    /// The method that the labels come from: spectral or agglomerate.
+    pub method: ClusterMethod,
+    /// What the choice between both methods was based on; `None` if only one ran.
+    pub choice: Option<MethodChoice>,
+    /// How the boundaries of the merge tree determined the number of clusters; `None` if it was given, or found by the eigengap.
+    pub count: Option<CountByBoundaries>,
+    /// The merge tree; `None` if nothing was agglomerated.
+    pub tree: Option<MergeTree>,
+    /// Nested answers from coarse to fine; empty if there is no evidence for more than one group, or nothing was agglomerated.
+    pub layers: Vec<Layer>,
+    /// The embedding that was clustered; `None` without eigenvectors, or if components were clustered separately.
+    pub embedding: Option<Embedding>,
+    /// The smallest eigenvalues with their gaps: as many as clusters, or all considered if they determined the number; none if
+    /// there were no eigenvectors.
+    pub eigengap: Eigengap,
+    /// Components of the given graph.
+    pub n_components: usize,
+    /// Links added because the graph had several components.
+    pub links: Vec<Link>,
+}
+
+impl Clustering {
+    /// Labels, and nothing else known.
+    pub(super) fn new(labels: Labels, method: ClusterMethod) -> Self {
+        Self {
+            labels,
+            method,
+            choice: None,
+            count: None,
+            tree: None,
+            layers: Vec::new(),
+            embedding: None,
+            eigengap: Eigengap::none(),
+            n_components: 1,
+            links: Vec::new(),
+        }
+    }
+
+    /// Number of clusters.
+    pub fn n_clusters(&self) -> usize {
+        self.labels.n_classes()
+    }
+}
+
+/// What is clustered.
+#[derive(Debug, Clone, Copy)]
+pub struct ClusterInput<'a> {
+    /// The graph.
+    pub graph: &'a SparseGraph,
+    /// The distances to the neighbors of each node, if they are known: they help to find the number of clusters.
+    pub neighbors: Option<&'a NeighborGraph>,
+    /// Pairs that must or must not share a cluster.
+    pub constraints: Option<&'a Constraints>,
+}
+
+impl<'a> From<&'a SparseGraph> for ClusterInput<'a> {
+    fn from(graph: &'a SparseGraph) -> Self {
+        Self { graph, neighbors: None, constraints: None }
+    }
+}
+
+impl<'a> From<&'a NodeGraph> for ClusterInput<'a> {
+    fn from(robust: &'a NodeGraph) -> Self {
+        Self { graph: &robust.graph, neighbors: Some(&robust.neighbors), constraints: None }
+    }
+}
+
+/// Clusters the nodes of a graph; gives exactly as many clusters as requested, or an error.
+pub fn cluster<'a>(
+    input: impl Into<ClusterInput<'a>>,
+    params: &ClusterParams,
+    run: &Run<'_>,
+) -> Result<Clustering> {
+    let input = input.into();
+    let graph = input.graph;
+    let n = graph.n_nodes();
+    params.check(n)?;
+    if input.constraints.is_some_and(|constraints| !constraints.is_empty()) {
+        let rule = "must be agglomerate or auto if pairs of rows must or must not share a cluster";
+        require(params.method != ClusterMethod::Spectral, "cluster.method", "spectral", rule)?;
+        let is_constrained = params.method == ClusterMethod::Auto || params.count == CountRule::Eigengap;
+        if is_constrained {
+            let method = ClusterMethod::Agglomerate;
+            return cluster(input, &ClusterParams { method, count: CountRule::Boundaries, ..*params }, run);
+        }
+    }
+    let finds_number = params.n_clusters.is_none();
+    if params.method == ClusterMethod::Spectral && !(finds_number && params.count == CountRule::Boundaries) {
+        return spectral_clustering(graph, params, run);
+    }
+    if finds_number && params.count == CountRule::Eigengap {
+        let by_eigengap = spectral_clustering(graph, params, &run.without_checkpoints())?.n_clusters();
+        return cluster(input, &ClusterParams { n_clusters: Some(by_eigengap), ..*params }, run);
+    }
+    let n_components = graph.components().len();
+    let (linked, links) = match params.components {
+        ComponentPolicy::Refuse if n_components > 1 => {
+            return Err(Error::Disconnected { components: n_components });
+        }
+        ComponentPolicy::Link if n_components > 1 => {
+            let (linked, links) = link_by_degree(graph);
+            (Some(linked), links)
+        }
+        _ => (None, Vec::new()),
+    };
+    let connected = linked.as_ref().unwrap_or(graph);
+    let connected_input = ClusterInput { graph: connected, ..input };
+    let trees = agglomerate(connected_input, params.n_clusters.unwrap_or(1), run)?;
+    let (n_clusters, count) = match params.n_clusters {
+        Some(given) => (given, None),
+        None => {
+            let found = CountByBoundaries::new(&trees.by_resistance);
+            let most = params.max_clusters.unwrap_or(n).min(n);
+            (found.n_clusters.clamp(params.min_clusters.unwrap_or(1).min(most), most), Some(found))
+        }
+    };
+    let least = trees.by_linkage.min_groups();
+    if n_clusters < least {
+        let apart = input.constraints.and_then(|constraints| constraints.cannot_link.first());
+        return Err(match apart {
+            Some(&(i, j)) => {
+                let rule = "rows that must not share a cluster leave more clusters than requested; the pair is the first of them";
+                Error::BadConstraint { i, j, rule }
+            }
+            None => Error::FewerClustersThanComponents { clusters: n_clusters, components: least },
+        });
+    }
+    let agglomerated = match params.method {
+        ClusterMethod::Spectral => None,
+        ClusterMethod::Auto | ClusterMethod::Agglomerate => best_cut(connected_input, &trees, n_clusters),
+    };
+    let by_eigenvectors = || {
+        let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
+        spectral_clustering(graph, &exactly, run)
+    };
+    let found = match agglomerated {
+        // A tree may have too few micro-communities for so many clusters.
+        None => by_eigenvectors()?,
+        Some((labels, quality)) => match params.method {
+            ClusterMethod::Auto if (2..=MAX_SPECTRAL).contains(&n_clusters) => {
+                let spectral = by_eigenvectors()?;
+                let of_spectral = CutQuality::new(connected, &spectral.labels);
+                let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };
+                let found = match choice.prefers_agglomeration() {
+                    true => Clustering {
+                        labels,
+                        method: ClusterMethod::Agglomerate,
+                        embedding: None,
+                        ..spectral
+                    },
+                    false => spectral,
+                };
+                Clustering { choice: Some(choice), ..found }
+            }
+            _ => Clustering::new(labels, ClusterMethod::Agglomerate),
+        },
+    };
+    let layers = layers(&trees.by_resistance, n_clusters);
+    Ok(Clustering { count, tree: Some(trees.by_resistance), layers, n_components, links, ..found })
+}
+
+/// The better of the cuts of both trees into so many clusters, if they have one.
+pub(super) fn best_cut(
+    ClusterInput { graph, constraints, .. }: ClusterInput<'_>,
+    trees: &Agglomeration,
+    n_clusters: usize,
+) -> Option<(Labels, CutQuality)> {
+    let is_named = constraints.map(|constraints| constraints.named(graph.n_nodes()));
+    let is_fixed = |node: usize| is_named.as_ref().is_some_and(|named| named[node]);
+    let cut = |tree: &MergeTree| {
+        let labels = refine(graph, &tree.cut(n_clusters)?, is_fixed);
+        let quality = CutQuality::new(graph, &labels);
+        Some((labels, quality))
+    };
+    match (cut(&trees.by_resistance), cut(&trees.by_linkage)) {
+        (Some(vetoed), Some(plain)) if plain.1.normalized_cut < vetoed.1.normalized_cut => Some(plain),
+        (vetoed, plain) => vetoed.or(plain),
+    }
+}
