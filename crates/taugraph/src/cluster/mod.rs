@@ -30,6 +30,7 @@ pub use kmeans::{KMeans, KMeansParams, kmeans};
 pub use membership::memberships;
 pub use memory::{memory_estimate, refuse_if_too_large, whole_run_estimate};
 pub use outliers::{Outliers, outlier_scores};
+pub(crate) use outliers::{mean_probabilities, score};
 pub use spectral::spectral_clustering;
 pub use stability::{Stability, stability};
 

@@ -1,7 +1,7 @@
 //! Results of the nodes that extend to new points: an embedding, clusters, classes.
 
 use super::edges::NewEdge;
-use crate::cluster::{ClusterParams, Clustering};
+use crate::cluster::{ClusterParams, Clustering, memberships};
 use crate::distance::squared_euclidean;
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
@@ -17,8 +17,25 @@ const MIN_DIVISOR: f64 = 0.05;
 pub(super) struct Clusters {
     pub labels: Vec<u32>,
     pub n_clusters: usize,
-    /// `None` if the graph's components were clustered separately.
+    /// Membership of each node in each cluster, node by node; empty for an embedding alone, and above [`MAX_MEMBERSHIPS`] clusters.
+    pub memberships: Vec<f64>,
+    /// The cluster of each node in each layer, from coarse to fine.
+    pub layers: Vec<Vec<u32>>,
+    /// `None` without eigenvectors, or if the graph's components were clustered separately.
     pub spectral: Option<Spectral>,
+}
+
+/// With more clusters a point equal to a node belongs to that node's cluster alone: a table of all nodes and clusters would be larger
+/// than the points.
+const MAX_MEMBERSHIPS: usize = 100;
+
+/// The cluster of a new point, and all that goes with it.
+pub(super) struct PlacedCluster {
+    pub cluster: u32,
+    pub margin: f64,
+    pub embedded: Vec<f64>,
+    pub memberships: Vec<f64>,
+    pub layers: Vec<u32>,
 }
 
 /// The embedding of the nodes, and how it was computed.
@@ -70,7 +87,12 @@ impl Clusters {
             let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, n_clusters);
             Spectral::new(embedding, params.laplacian, params.row_normalization, degrees, centers)
         });
-        Self { labels, n_clusters, spectral }
+        let memberships = match n_clusters <= MAX_MEMBERSHIPS {
+            true => memberships(graph, &clustering.labels),
+            false => Vec::new(),
+        };
+        let layers = clustering.layers.iter().map(|layer| layer.labels.to_vec()).collect();
+        Self { labels, n_clusters, memberships, layers, spectral }
     }
 
     /// An embedding alone: all nodes form one cluster.
@@ -83,7 +105,7 @@ impl Clusters {
         let labels = vec![0; graph.n_nodes()];
         let centers = centers(&embedding.coordinates, embedding.n_columns, &labels, 1);
         let spectral = Spectral::new(embedding, kind, rows, graph.degrees(), centers);
-        Self { labels, n_clusters: 1, spectral: Some(spectral) }
+        Self { labels, n_clusters: 1, memberships: Vec::new(), layers: Vec::new(), spectral: Some(spectral) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -105,6 +127,16 @@ impl Clusters {
         if let Some(row) = self.labels.iter().position(|&label| label as usize >= self.n_clusters) {
             return Err(Error::BadLabel { row, label: self.labels[row], n_classes: self.n_clusters });
         }
+        let n_memberships = if self.memberships.is_empty() { 0 } else { n * self.n_clusters };
+        length("memberships", n_memberships, self.memberships.len())?;
+        let outside = self.memberships.iter().find(|share| !(0.0..=1.0 + 1e-9).contains(*share));
+        require(outside.is_none(), "membership", outside.unwrap_or(&0.0), "must be between 0 and 1")?;
+        for layer in &self.layers {
+            length("labels of a layer", n, layer.len())?;
+            if let Some(row) = layer.iter().position(|&label| label as usize >= n) {
+                return Err(Error::BadLabel { row, label: layer[row], n_classes: n });
+            }
+        }
         let Some(spectral) = &self.spectral else { return Ok(()) };
         let d = spectral.eigenvalues.len();
         require(d >= 1, "coordinates", d, "must be at least 1")?;
@@ -117,37 +149,45 @@ impl Clusters {
         require(negative.is_none(), "degree or length", negative.unwrap_or(&0.0), "must be at least 0")
     }
 
-    /// The cluster of a new point and its margin, by the nearest center in the embedding, or without an embedding by a vote of its
-    /// neighbors; and the point's embedding.
-    pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> (u32, f64, Vec<f64>) {
-        match &self.spectral {
+    /// A new point: its cluster is that of the nearest center in the embedding, or without an embedding the one with most votes of its
+    /// neighbors; its memberships are the shares of the votes.
+    pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> PlacedCluster {
+        let memberships = shares(&self.labels, self.n_clusters, edges, votes);
+        let of_layer = |labels: &Vec<u32>| {
+            let n_labels = edges.iter().map(|edge| labels[edge.node as usize]).max().map_or(1, |last| last as usize + 1);
+            best(&shares(labels, n_labels, edges, votes)).0
+        };
+        let layers = self.layers.iter().map(of_layer).collect();
+        let (cluster, margin, embedded) = match &self.spectral {
             Some(spectral) => {
                 let embedded = spectral.extend(edges, votes);
                 let (cluster, _) = nearest(&spectral.centers, &embedded, None);
                 (cluster, self.margin(cluster, &embedded), embedded)
             }
             None => {
-                let mut shares = vec![0.0; self.n_clusters];
-                let total: f64 = votes.iter().sum();
-                for (edge, vote) in edges.iter().zip(votes) {
-                    shares[self.labels[edge.node as usize] as usize] += vote / total;
-                }
-                let (cluster, margin) = best(&shares);
+                let (cluster, margin) = best(&memberships);
                 (cluster, margin, Vec::new())
             }
-        }
+        };
+        PlacedCluster { cluster, margin, embedded, memberships, layers }
     }
 
     /// The same for a node.
-    pub(super) fn of_node(&self, node: usize) -> (u32, f64, Vec<f64>) {
-        let cluster = self.labels[node];
-        match &self.spectral {
+    pub(super) fn of_node(&self, node: usize) -> PlacedCluster {
+        let (cluster, k) = (self.labels[node], self.n_clusters);
+        let memberships = match self.memberships.is_empty() {
+            true => (0..k as u32).map(|other| f64::from(u8::from(other == cluster))).collect(),
+            false => self.memberships[node * k..(node + 1) * k].to_vec(),
+        };
+        let layers = self.layers.iter().map(|labels| labels[node]).collect();
+        let (margin, embedded) = match &self.spectral {
             Some(spectral) => {
                 let embedded = spectral.row(node).to_vec();
-                (cluster, self.margin(cluster, &embedded), embedded)
+                (self.margin(cluster, &embedded), embedded)
             }
-            None => (cluster, 1.0, Vec::new()),
-        }
+            None => (1.0, Vec::new()),
+        };
+        PlacedCluster { cluster, margin, embedded, memberships, layers }
     }
 
     /// 1 − (distance to the own center)/(distance to the nearest other): 1 at the center, 0 halfway between two.
@@ -159,6 +199,16 @@ impl Clusters {
         let own = squared_euclidean(own, embedded);
         if other > 0.0 { (1.0 - (own / other).sqrt()).max(0.0) } else { 0.0 }
     }
+}
+
+/// The share of the votes for each label.
+fn shares(labels: &[u32], n_labels: usize, edges: &[NewEdge], votes: &[f64]) -> Vec<f64> {
+    let mut shares = vec![0.0; n_labels];
+    let total: f64 = votes.iter().sum();
+    for (edge, vote) in edges.iter().zip(votes) {
+        shares[labels[edge.node as usize] as usize] += vote / total;
+    }
+    shares
 }
 
 /// The center nearest to a point, optionally excluding one, and its squared distance; ties go to the lower index.

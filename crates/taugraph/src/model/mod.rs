@@ -18,9 +18,9 @@ use clusters::{Classes, Clusters};
 use edges::PersistenceRule;
 use names::Names;
 
-use crate::cluster::{ClusterParams, Clustering};
+use crate::cluster::{ClusterParams, Clustering, mean_probabilities};
 use crate::distance::Metric;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::neighbors::{MetricPoints, NeighborGraph, Space};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams};
 use crate::points::{Points, Preparation, PreparationRule, check_count};
@@ -49,6 +49,8 @@ pub struct Model {
     clusters: Option<Clusters>,
     classes: Option<Classes>,
     names: Names,
+    /// Mean probability of the edges of each node.
+    probabilities: Vec<f64>,
     /// The largest distance from a node to its nearest node, in units of that node's first scale.
     max_novelty: f64,
 }
@@ -82,6 +84,7 @@ impl Model {
             clusters: None,
             classes: None,
             names: Names::default(),
+            probabilities: mean_probabilities(robust),
             max_novelty: 0.0,
         }
         .checked()
@@ -140,10 +143,13 @@ impl Model {
             ("rows of nodes", self.row_of_node.len()),
             ("first scales", self.first_scales.values().len()),
             ("scales", self.scales.values().len()),
+            ("mean probabilities", self.probabilities.len()),
         ];
         if let Some(&(what, received)) = lengths.iter().find(|(_, length)| *length != n) {
             return Err(Error::Length { what, expected: n, received });
         }
+        let outside = self.probabilities.iter().find(|value| !(0.0..=1.0).contains(*value));
+        require(outside.is_none(), "mean probability", outside.unwrap_or(&0.0), "must be between 0 and 1")?;
         check_count(self.n_rows)?;
         let ascending = self.row_of_node.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || self.row_of_node.last().is_some_and(|&row| row as usize >= self.n_rows) {
@@ -223,6 +229,11 @@ impl Model {
     /// Number of clusters, if there are any.
     pub fn n_clusters(&self) -> Option<usize> {
         self.clusters.as_ref().map(Clusters::len)
+    }
+
+    /// Number of layers of the clusters.
+    pub fn n_layers(&self) -> usize {
+        self.clusters.as_ref().map_or(0, |clusters| clusters.layers.len())
     }
 
     /// Coordinates of the embedding, if there is one.

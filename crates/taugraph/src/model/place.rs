@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use super::Model;
+use super::clusters::PlacedCluster;
 use super::edges::{Hung, NewEdge, NewPoint};
+use crate::cluster::score;
 use crate::error::{Error, Result};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::neighbors_of_new;
@@ -38,6 +40,8 @@ pub struct Placement {
     /// Whether a point's novelty score exceeds that of every node of the model: it is placed like the others, but nothing like it was
     /// seen before.
     pub outlier: Vec<bool>,
+    /// Outlier score of each point: about 1 among its like, higher the farther apart; as [`crate::FittedClusters::outlier_scores`].
+    pub outlier_scores: Vec<f64>,
     /// Clusters, if the model has any.
     pub clusters: Option<PlacedClusters>,
     /// Labels, if the model has any.
@@ -51,8 +55,12 @@ pub struct PlacedClusters {
     pub labels: Vec<u32>,
     /// Margin: how much nearer its center is than the next, 1 − d/d', from 0 to 1. Without an embedding, the lead in the neighbors' votes.
     pub margins: Vec<f64>,
-    /// The embedding, row by row; `None` if the graph's components were clustered separately.
+    /// The embedding, row by row; `None` without eigenvectors, or if the graph's components were clustered separately.
     pub embedding: Option<Vec<f64>>,
+    /// Membership of each point in each cluster, point by point; those of a point sum to 1.
+    pub memberships: Vec<f64>,
+    /// The cluster of each point in each layer, layer by layer from coarse to fine.
+    pub layers: Vec<Vec<u32>>,
 }
 
 /// Labels of new points.
@@ -71,7 +79,8 @@ struct Placed {
     hung: Hung,
     same_as: Option<u32>,
     novelty: f64,
-    cluster: Option<(u32, f64, Vec<f64>)>,
+    outlier_score: f64,
+    cluster: Option<PlacedCluster>,
     class: Option<Vec<f64>>,
 }
 
@@ -116,7 +125,11 @@ impl Model {
     /// Counts neighbors, edges (twice while they are collected), and the results.
     fn bytes(&self, n: usize, k: usize) -> u64 {
         let (n, k) = (n as u64, k as u64);
-        let results = self.n_embedded().unwrap_or(0) + self.n_classes().unwrap_or(0) + 16;
+        let results = self.n_embedded().unwrap_or(0)
+            + self.n_classes().unwrap_or(0)
+            + self.n_clusters().unwrap_or(0)
+            + self.n_layers()
+            + 17;
         n * (12 * k + 2 * 40 * k + 2 * 8 * results as u64)
     }
 
@@ -129,10 +142,25 @@ impl Model {
         Placed {
             same_as: None,
             novelty: self.novelty(new.ids[0], new.distances[0]),
+            outlier_score: self.outlier_score(&hung),
             cluster: self.clusters.as_ref().map(|clusters| clusters.of_new(&hung.edges, &votes)),
             class: self.classes.as_ref().map(|classes| classes.of_new(&hung.edges, &votes)),
             hung,
         }
+    }
+
+    fn outlier_score(&self, hung: &Hung) -> f64 {
+        let beside: Vec<u32> = hung.edges.iter().map(|edge| edge.node).collect();
+        let probability = hung.edges.iter().map(|edge| edge.probability).sum::<f64>() / beside.len() as f64;
+        self.score_beside(hung.scale, probability, &beside)
+    }
+
+    /// A point's scale and the mean probability of its edges, compared with the nodes beside it.
+    fn score_beside(&self, scale: f64, probability: f64, beside: &[u32]) -> f64 {
+        let mean = |of: &dyn Fn(usize) -> f64| {
+            beside.iter().map(|&node| of(node as usize)).sum::<f64>() / beside.len() as f64
+        };
+        score(scale, mean(&|node| self.scales.get(node)), probability, mean(&|node| self.probabilities[node]))
     }
 
     fn node_equal_to(&self, new: &NewPoint<'_>) -> Option<u32> {
@@ -153,6 +181,7 @@ impl Model {
             },
             same_as: Some(node),
             novelty: 0.0,
+            outlier_score: self.score_beside(self.scales.get(at), self.probabilities[at], self.neighbors.ids(at)),
             cluster: self.clusters.as_ref().map(|clusters| clusters.of_node(at)),
             class: self.classes.as_ref().map(|classes| classes.of_node(at).to_vec()),
         }
@@ -168,9 +197,13 @@ impl Model {
         let clusters = self.clusters.as_ref().map(|_| {
             let found = || placed.iter().flat_map(|point| &point.cluster);
             PlacedClusters {
-                labels: found().map(|cluster| cluster.0).collect(),
-                margins: found().map(|cluster| cluster.1).collect(),
-                embedding: has_embedding.then(|| found().flat_map(|cluster| &cluster.2).copied().collect()),
+                labels: found().map(|point| point.cluster).collect(),
+                margins: found().map(|point| point.margin).collect(),
+                embedding: has_embedding.then(|| found().flat_map(|point| &point.embedded).copied().collect()),
+                memberships: found().flat_map(|point| &point.memberships).copied().collect(),
+                layers: (0..self.n_layers())
+                    .map(|layer| found().map(|point| point.layers[layer]).collect())
+                    .collect(),
             }
         });
         let classes = self.classes.as_ref().map(|_| {
@@ -192,6 +225,7 @@ impl Model {
             first_scales: placed.iter().map(|point| point.hung.first_scale).collect(),
             scales: placed.iter().map(|point| point.hung.scale).collect(),
             novelty: placed.iter().map(|point| point.novelty).collect(),
+            outlier_scores: placed.iter().map(|point| point.outlier_score).collect(),
             outlier: placed.iter().map(|point| point.novelty > self.max_novelty).collect(),
             clusters,
             classes,

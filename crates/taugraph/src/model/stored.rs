@@ -21,7 +21,7 @@ use crate::spectral::{LaplacianKind, RowNormalization};
 
 /// Version of the file format. It rises with every change, even an addition: unknown headers and arrays
 /// are refused, because they might matter.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What the header of every model begins with.
 const KIND: &str = "taugraph model";
@@ -41,6 +41,10 @@ struct Header {
     /// Columns of the raw table, if points are prepared.
     n_raw_columns: Option<u64>,
     n_clusters: Option<u64>,
+    /// Layers of the clusters.
+    n_layers: u64,
+    /// Whether memberships are stored.
+    has_memberships: bool,
     /// How the nodes were embedded, if they were.
     spectral: Option<SpectralHeader>,
     n_classes: Option<u64>,
@@ -121,6 +125,7 @@ impl Model {
         arrays.put("neighbors", Some(k), ids);
         arrays.put("first_scales", None, self.first_scales.values());
         arrays.put("scales", None, self.scales.values());
+        arrays.put("probabilities", None, &self.probabilities[..]);
         arrays.put("least_scales", None, vec![self.first_scales.least(), self.scales.least()]);
         match &self.persistence {
             PersistenceRule::Pooled(_, counts) => {
@@ -137,6 +142,12 @@ impl Model {
         let spectral = self.clusters.as_ref().and_then(|clusters| clusters.spectral.as_ref());
         if let Some(clusters) = &self.clusters {
             arrays.put("clusters", None, &clusters.labels[..]);
+            if !clusters.memberships.is_empty() {
+                arrays.put("memberships", Some(clusters.n_clusters), &clusters.memberships[..]);
+            }
+            for (number, layer) in clusters.layers.iter().enumerate() {
+                arrays.put(&layer_name(number), None, &layer[..]);
+            }
         }
         if let Some(spectral) = spectral {
             let d = spectral.eigenvalues.len();
@@ -157,6 +168,8 @@ impl Model {
             n_rows: self.n_rows as u64,
             n_raw_columns: self.preparation.as_ref().map(|rule| rule.n_columns() as u64),
             n_clusters: self.n_clusters().map(|count| count as u64),
+            n_layers: self.n_layers() as u64,
+            has_memberships: self.clusters.as_ref().is_some_and(|clusters| !clusters.memberships.is_empty()),
             spectral: spectral.map(|own| SpectralHeader { laplacian: own.kind, rows: own.rows }),
             n_classes: self.n_classes().map(|count| count as u64),
             columns: self.names.columns.clone(),
@@ -168,7 +181,7 @@ impl Model {
 
     /// Never allocates more than the arrays fill.
     fn from_arrays(header: Header, mut arrays: Arrays<'_>) -> Result<Self> {
-        let params = header.graph.check()?;
+        let params = header.graph.clone().check()?;
         let [n, d] = *arrays.shape("points")? else { return Err(bad("points", "a table is needed".into())) };
         let points = Points::new(arrays.take_finite("points", &[n, d])?, d)?;
         let known = MetricPoints::restored(points, header.metric)?;
@@ -199,7 +212,7 @@ impl Model {
             None => None,
         };
         let clusters = match header.n_clusters {
-            Some(count) => Some(take_clusters(&mut arrays, n, whole("clusters", count)?, header.spectral)?),
+            Some(count) => Some(take_clusters(&mut arrays, n, whole("clusters", count)?, &header)?),
             None => None,
         };
         let classes = match header.n_classes {
@@ -212,6 +225,7 @@ impl Model {
         };
         let model = Self {
             row_of_node: arrays.take::<u32>("rows", &[n])?,
+            probabilities: arrays.take_finite("probabilities", &[n])?,
             n_rows: whole("rows", header.n_rows)?,
             known,
             neighbors,
@@ -241,14 +255,26 @@ fn whole(name: &'static str, number: u64) -> Result<usize> {
     })
 }
 
+fn layer_name(number: usize) -> String {
+    format!("layers.{number}")
+}
+
 fn take_clusters(
     arrays: &mut Arrays<'_>,
     n: usize,
     n_clusters: usize,
-    header: Option<SpectralHeader>,
+    header: &Header,
 ) -> Result<Clusters> {
     let labels = arrays.take_ids("clusters", &[n], n_clusters)?;
-    let spectral = match header {
+    let memberships = match header.has_memberships {
+        true => arrays.take_finite("memberships", &[n, n_clusters])?,
+        false => Vec::new(),
+    };
+    // A missing array ends it, however many layers the header claims.
+    let layers = (0..whole("layers", header.n_layers)?)
+        .map(|number| arrays.take_ids(&layer_name(number), &[n], n))
+        .collect::<Result<_>>()?;
+    let spectral = match header.spectral {
         None => None,
         Some(SpectralHeader { laplacian, rows }) => {
             let d = arrays.shape("spectral.eigenvalues")?[0];
@@ -264,5 +290,5 @@ fn take_clusters(
             })
         }
     };
-    Ok(Clusters { labels, n_clusters, spectral })
+    Ok(Clusters { labels, n_clusters, memberships, layers, spectral })
 }
