@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from .exceptions import BadDistanceError, LengthError, NotSymmetricError
+from .exceptions import BadConstraintError, BadDistanceError, LengthError, NotSymmetricError
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -139,6 +139,22 @@ def as_csr(parts: Csr, shape: tuple[int, int]) -> sp.csr_matrix:
     if indptr[-1] <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)
     return sp.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def as_pairs(name: str, pairs: Any) -> np.ndarray | None:
+    """Pairs of row numbers."""
+    if pairs is None:
+        return None
+    found = np.asarray(pairs)
+    if found.size == 0:
+        return None
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        raise ValueError(f"{name}: an array of pairs of row numbers is needed, with two columns of whole numbers")
+    outside = (found < 0) | (found > np.iinfo(np.uint32).max)
+    if outside.any():
+        i, j = found[outside.any(axis=1)][0]
+        raise BadConstraintError(f"the pair of rows {i} and {j}: a row does not exist")
+    return np.ascontiguousarray(found, dtype=np.uint32)
 
 
 def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -104,6 +104,23 @@ class SavedModel(BaseEstimator):
             raise NeedsPointsError("this model has neither labels nor clusters; transform gives the weights of its graph")
         return clusters[0]
 
+    def predict_membership(self, X: Any) -> np.ndarray:
+        """Strength of the membership in each cluster, as :meth:`SpectralClustering.predict_membership`."""
+        return self._of_clusters(self._placed(X).memberships())
+
+    def predict_layers(self, X: Any) -> np.ndarray:
+        """Cluster in each layer from coarse to fine, as :meth:`SpectralClustering.predict_layers`."""
+        return self._of_clusters(self._placed(X).layers())
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        """Outlier score of each point: about 1 among its like, higher the farther apart."""
+        return self._placed(X).outlier_scores()
+
+    def _of_clusters(self, found: np.ndarray | None) -> np.ndarray:
+        if found is None or self._is_embedding:
+            raise NeedsPointsError("this model has no clusters")
+        return found
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class; all classes equally likely where no labeled point is near."""
         classes = self._placed(X).classes()

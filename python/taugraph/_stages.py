@@ -205,15 +205,15 @@ def stochastic_graph(X: Any, preset: str = "robust", **params: Any) -> Stochasti
     return StochasticGraph(symmetric(made.edge_probabilities_), symmetric(made.edge_persistence_), made.decay_)
 
 
-def spectral_clustering(graph: Any, n_clusters: int | None = None, **params: Any) -> np.ndarray:
+def spectral_clustering(graph: Any, n_clusters: int | str | None = None, **params: Any) -> np.ndarray:
     """Clusters of a graph.
 
     Parameters
     ----------
     graph : sparse matrix or array of shape (n_samples, n_samples)
         Weights, symmetric.
-    n_clusters : int, optional
-        Number of clusters; chosen by the eigengap by default.
+    n_clusters : int or "auto", optional
+        Number of clusters; found by default.
     **params
         Arguments of :class:`SpectralClustering`.
 

@@ -19,6 +19,7 @@ import taugraph
         taugraph.RobustGraph(),
         taugraph.SpectralClustering(),
         taugraph.SpectralClustering(graph="nearest_neighbors", n_clusters=3),
+        taugraph.SpectralClustering(method="agglomerate", outliers="auto"),
         taugraph.LabelPropagation(),
         taugraph.LabelPropagation(rule="poisson"),
         taugraph.SpectralEmbedding(),
@@ -46,7 +47,7 @@ def test_pipeline_and_grid_search(blobs):
 def test_clone_keeps_every_parameter():
     for estimator in (
         taugraph.RobustGraph("paper", params={"graph.taus": [0.3, 0.6], "graph": {"threshold": 0.1}}),
-        taugraph.SpectralClustering(3, graph="local_scaling", stability=2),
+        taugraph.SpectralClustering("auto", method="agglomerate", max_clusters=9, outliers=0.1, graph="local_scaling", stability=2),
         taugraph.LabelPropagation("poisson", priors={"a": 0.5, "b": 0.5}),
         taugraph.SpectralEmbedding(4, params={"embedding.row_normalization": "diffusion"}),
     ):
@@ -61,7 +62,7 @@ def test_composition_equals_the_short_arguments(blobs):
     few = np.where(np.arange(len(y)) % 30 == 0, y, -1)
     graph = taugraph.RobustGraph("robust-mean", n_neighbors=9, metric="manhattan")
     for make, results in (
-        (lambda **args: taugraph.SpectralClustering(4, stability=2, **args).fit(X), ("labels_", "stability_", "embedding_")),
+        (lambda **args: taugraph.SpectralClustering(4, method="spectral", stability=2, **args).fit(X), ("labels_", "stability_", "embedding_")),
         (lambda **args: taugraph.SpectralEmbedding(3, **args).fit(X), ("embedding_",)),
         (lambda **args: taugraph.LabelPropagation(**args).fit(X, few), ("transduction_", "label_distributions_")),
     ):
@@ -135,7 +136,9 @@ def test_number_of_clusters_and_stability(blobs):
     model = taugraph.SpectralClustering(stability=4).fit(X)
     assert model.n_clusters_ == 4 and model.stability_.shape == (300,)
     assert 0.9 < model.overall_stability_ <= 1.0
-    # The number follows from the gaps: the largest one among those after 2, 3, … clusters.
+    # By the eigengap: the largest one among those after 2, 3, … clusters.
+    model = taugraph.SpectralClustering(method="spectral", params={"cluster.count": "eigengap"}).fit(X)
+    assert model.n_clusters_ == 4 and model.evidence_ is None
     assert len(model.gaps_) >= 4 and model.gaps_[1:].argmax() + 2 == 4
 
 

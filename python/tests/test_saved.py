@@ -39,6 +39,8 @@ def test_every_estimator_comes_back(blobs, tmp_path):
         assert (found.predict_proba(new) == model.predict_proba(new)).all()
     with pytest.raises(exceptions.NeedsPointsError, match="neither"):
         loaded(embedding).predict(new)
+    with pytest.raises(exceptions.NeedsPointsError, match="no clusters"):
+        loaded(embedding).predict_membership(new)
     with pytest.raises(ValueError, match="feature names"):
         found.predict(new.rename(columns={"v": "other"}))
     # The same model gives the same bytes.

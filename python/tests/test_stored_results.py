@@ -71,7 +71,7 @@ def results(X, y, graph):
     """Everything that was stored, of a graph."""
     n_groups = len(np.unique(y))
     made = graph.fit(X)
-    clusters = taugraph.SpectralClustering(n_groups, graph=graph, random_state=1).fit(X)
+    clusters = taugraph.SpectralClustering(n_groups, method="spectral", graph=graph, random_state=1).fit(X)
     embedding = taugraph.SpectralEmbedding(2, graph=graph, random_state=1).fit(X)
     labels = taugraph.LabelPropagation(graph=graph, random_state=1).fit(X, few(y))
     yield "graph", digest_of_graph(made.graph_)
@@ -96,7 +96,7 @@ def test_results_are_those_of_0_1_0(name):
     kind, graph = name.split(", ")
     X, y, args = inputs()[kind]
     if graph in taugraph.BASELINES:
-        labels = taugraph.SpectralClustering(len(np.unique(y)), graph=graph, random_state=1).fit(X).labels_
+        labels = taugraph.SpectralClustering(len(np.unique(y)), method="spectral", graph=graph, random_state=1).fit(X).labels_
         assert {"clusters": [digest(labels)]} == STORED[name]
         return
     # What 0.1.0 called paper, and its control.

@@ -74,7 +74,16 @@ impl Context {
     /// The report of what was found; the work ends here.
     pub fn report<'a>(&'a self, command: &'static str, dataset: &'a Dataset, found: Found<'a>) -> Report<'a> {
         let (settings, stages) = (&self.settings, self.terminal.finish());
-        Report { command, settings, dataset, found, scores: None, evaluation: None, stages }
+        Report {
+            command,
+            settings,
+            dataset,
+            found,
+            scores: None,
+            explanations: None,
+            evaluation: None,
+            stages,
+        }
     }
 
     /// Publishes the report and, if it was asked for, the page.

@@ -388,6 +388,9 @@ pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
              another --metric",
             row + 1
         )),
+        LibraryError::BadConstraint { .. } => {
+            Failure::Input(format!("{name}: {error} (rows counted from 0)"))
+        }
         LibraryError::NoVaryingColumn { columns } => Failure::Input(format!(
             "{name}: {} constant or empty, so nothing tells its {} apart",
             if columns == 1 { "the only feature is".into() } else { format!("all {columns} features are") },

@@ -18,6 +18,7 @@ mod placed_rows;
 mod report;
 mod results;
 mod row_ids;
+mod row_pairs;
 mod settings;
 mod work_folder;
 

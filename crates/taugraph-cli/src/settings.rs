@@ -63,6 +63,23 @@ pub struct LabelSettings {
     pub sizes: Option<Vec<(String, f64)>>,
 }
 
+/// Files of pairs of rows that must, or must not, share a cluster.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairSettings {
+    #[serde(serialize_with = "maybe_as_text")]
+    pub must_link: Option<PathBuf>,
+    #[serde(serialize_with = "maybe_as_text")]
+    pub cannot_link: Option<PathBuf>,
+}
+
+impl PairSettings {
+    /// The files that are given.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.must_link, &self.cannot_link].into_iter().flatten().map(PathBuf::as_path)
+    }
+}
+
 fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
@@ -80,6 +97,9 @@ fn maybe_as_text<S: serde::Serializer>(path: &Option<PathBuf>, serializer: S) ->
 pub struct Settings {
     pub input: InputSettings,
     pub labels: LabelSettings,
+    /// Files of 0.1.0 do not have it.
+    #[serde(default)]
+    pub pairs: PairSettings,
     pub params: Config,
 }
 
@@ -143,7 +163,7 @@ impl Settings {
 
 /// Results stand beside the names of rows, in columns of other names.
 pub fn check_id_column(id_column: Option<&str>) -> Outcome<()> {
-    const RESULTS: [&str; 9] = [
+    const RESULTS: [&str; 11] = [
         "cluster",
         "stability",
         "first_scale",
@@ -153,8 +173,11 @@ pub fn check_id_column(id_column: Option<&str>) -> Outcome<()> {
         "flag",
         "cluster_margin",
         "outlier",
+        "membership",
+        "outlier_score",
     ];
-    let is_taken = |id: &&str| RESULTS.contains(id) || id.starts_with("embedding_") || id.starts_with("p_");
+    const COUNTED: [&str; 4] = ["embedding_", "p_", "membership_", "layer_"];
+    let is_taken = |id: &&str| RESULTS.contains(id) || COUNTED.iter().any(|start| id.starts_with(start));
     match id_column.filter(is_taken) {
         None => Ok(()),
         Some(id) => Err(Failure::Usage(format!(

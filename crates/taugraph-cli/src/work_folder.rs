@@ -32,7 +32,7 @@ impl WorkFolder {
         let failed = |what: &str, error: std::io::Error| {
             Failure::Output(format!("--checkpoints {}: {what}: {error}", path.display()))
         };
-        if settings.input.file.as_os_str() == "-" {
+        if settings.pairs.files().chain([settings.input.file.as_path()]).any(|file| file.as_os_str() == "-") {
             let message = "--checkpoints needs an input that can be read again, not standard input";
             return Err(Failure::Usage(message.into()));
         }
@@ -70,11 +70,24 @@ impl WorkFolder {
     }
 }
 
-/// Everything that decides the results: the program, the settings, the contents of the file.
+/// Everything that decides the results: the program, the settings, the contents of the files.
 fn describe(settings: &Settings) -> Outcome<Value> {
-    let unreadable =
-        |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", settings.input.file.display()));
-    let mut file = File::open(&settings.input.file).map_err(|error| unreadable(&error))?;
+    let (size, hash) = contents(&settings.input.file)?;
+    let pairs = settings.pairs.files().map(contents).collect::<Outcome<Vec<_>>>()?;
+    let settings = serde_json::to_value(settings).map_err(|error| Failure::Computation(error.to_string()))?;
+    Ok(json!({
+        "program": concat!("taugraph ", env!("CARGO_PKG_VERSION")),
+        "file_bytes": size,
+        "file_hash": hash,
+        "pair_hashes": pairs.into_iter().map(|(_, hash)| hash).collect::<Vec<_>>(),
+        "settings": settings,
+    }))
+}
+
+/// Bytes of a file, and a hash of them.
+fn contents(path: &Path) -> Outcome<(u64, String)> {
+    let unreadable = |error: &dyn std::fmt::Display| Failure::Input(format!("{}: {error}", path.display()));
+    let mut file = File::open(path).map_err(|error| unreadable(&error))?;
     let (mut size, mut hash) = (0u64, 0xCBF2_9CE4_8422_2325u64);
     let mut block = vec![0; 1 << 20];
     loop {
@@ -88,13 +101,7 @@ fn describe(settings: &Settings) -> Outcome<Value> {
             .iter()
             .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
     }
-    let settings = serde_json::to_value(settings).map_err(|error| Failure::Computation(error.to_string()))?;
-    Ok(json!({
-        "program": concat!("taugraph ", env!("CARGO_PKG_VERSION")),
-        "file_bytes": size,
-        "file_hash": format!("{hash:016x}"),
-        "settings": settings,
-    }))
+    Ok((size, format!("{hash:016x}")))
 }
 
 impl Checkpoints for WorkFolder {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod checkpoints;
+mod clusters;
 mod commands;
 mod common;
 mod features;

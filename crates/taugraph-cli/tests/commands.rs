@@ -31,7 +31,10 @@ fn the_program_says_what_the_library_says() {
     let robust = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &run).unwrap();
     let clustering = spectral_clustering(&robust.graph, &ClusterParams::default(), &run).unwrap();
 
-    let out = folder.ok("cluster spirals.csv --label-column label --seed 5 --json run.json --scales scales.csv --graph edges.csv");
+    let out = folder.ok(
+        "cluster spirals.csv --label-column label --seed 5 --json run.json --scales scales.csv --graph edges.csv \
+         --method spectral --set cluster.count=eigengap",
+    );
     let labels: Vec<u32> = out.lines().skip(1).map(|line| line.parse().unwrap()).collect();
     assert_eq!(labels, robust.duplicates.restore(&clustering.labels));
     let json = folder.json("run.json");
@@ -68,7 +71,7 @@ fn a_run_is_repeated_from_its_json() {
     let folder = spirals();
     folder.ok(
         "cluster spirals.csv --label-column label --preset paper --set graph.estimator.hidden=20 --set graph.estimator.schedule.steps=40 --seed 9 --stability=2 \
-         --standardize minmax --clusters 3 --set cluster.laplacian=random-walk --output a.csv --json a.json --graph a.npz \
+         --standardize minmax --clusters 3 --method spectral --set cluster.laplacian=random-walk --output a.csv --json a.json --graph a.npz \
          --embedding a.npy",
     );
     folder.ok("cluster --config a.json --output b.csv --json b.json --graph b.npz --embedding b.npy");

@@ -46,7 +46,7 @@ fn new_rows_get_the_clusters_of_those_like_them() {
     assert!(done.err().contains("100 rows, placed among 300 nodes of m.safetensors"), "{}", done.err());
     assert_eq!(done.out(), "");
     let placed = folder.read("placed.csv");
-    assert!(placed.starts_with("cluster,cluster_margin,outlier\n"), "{placed}");
+    assert!(placed.starts_with("cluster,cluster_margin,outlier,membership,outlier_score,layer_"), "{placed}");
     let json = folder.json("run.json");
     assert_eq!(json["clusters"]["scores"]["nmi"], 1.0, "{}", json["clusters"]["scores"]);
     assert_eq!(json["clusters"]["labels"].as_array().unwrap().len(), 100);
@@ -86,7 +86,10 @@ fn columns_are_matched_by_name_or_by_position() {
     assert!(done.err().contains("were left aside: 'extra', 'label'"), "{}", done.err());
     // Names of rows are carried.
     let named = folder.ok("predict m.safetensors moved.csv --id-column extra");
-    assert!(named.starts_with("extra,cluster,cluster_margin,outlier\ntext1,"), "{named}");
+    assert!(
+        named.starts_with("extra,cluster,cluster_margin,outlier,membership,") && named.contains("\ntext1,"),
+        "{named}"
+    );
     // Without names.
     let bare: String = new.lines().skip(1).map(|line| line.to_string() + "\n").collect();
     folder.write("bare.csv", &bare);
@@ -146,7 +149,7 @@ fn labels_come_by_their_names() {
         folder.run("predict m.safetensors truth.csv --label-column kind --json run.json --output found.csv");
     assert_eq!(done.code(), 0, "{}", done.err());
     let found = folder.read("found.csv");
-    assert!(found.starts_with("label,margin,outlier,p_down,\"p_up, left\"\n"), "{found}");
+    assert!(found.starts_with("label,margin,outlier,p_down,\"p_up, left\",outlier_score\n"), "{found}");
     let json = folder.json("run.json");
     assert!(json["labels"]["scores"]["accuracy"].as_f64().unwrap() > 0.99, "{}", json["labels"]["scores"]);
     assert_eq!(json["labels"]["scores"]["rows"], 200);
@@ -203,8 +206,8 @@ fn every_fault_has_its_message_and_exit_code() {
         bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
         bytes
     };
-    folder.write("future.safetensors", with("\\\"version\\\":2", "\\\"version\\\":9"));
-    folder.write("past.safetensors", with("\\\"version\\\":2", "\\\"version\\\":1"));
+    folder.write("future.safetensors", with("\\\"version\\\":3", "\\\"version\\\":9"));
+    folder.write("past.safetensors", with("\\\"version\\\":3", "\\\"version\\\":2"));
     folder.write("field.safetensors", with("\\\"n_rows\\\"", "\\\"n_rowz\\\""));
     folder.write("kind.safetensors", with("taugraph model", "taugraph modes"));
     folder.write("metric.safetensors", with("euclidean", "nosuchone"));
@@ -258,12 +261,12 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "predict future.safetensors new.csv",
             3,
-            "the model has version 9, but this taugraph reads version 2; use a newer one",
+            "the model has version 9, but this taugraph reads version 3; use a newer one",
         ),
         (
             "predict past.safetensors new.csv",
             3,
-            "the model has version 1, but this taugraph reads version 2; save the model again",
+            "the model has version 2, but this taugraph reads version 3; save the model again",
         ),
         ("info future.safetensors", 3, "the model has version 9"),
         ("predict field.safetensors new.csv", 3, "unknown field `n_rowz`"),

@@ -1,6 +1,6 @@
 //! Models that place new points, as handles that can be saved and pickled.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -102,8 +102,8 @@ impl PyModel {
             })
         })?;
         let (n_embedded, n_classes) = (model.n_embedded().unwrap_or(0), model.n_classes().unwrap_or(0));
-        let row_of_node = model.row_of_node().to_vec();
-        Ok(PyPlacement { placement, n_embedded, n_classes, row_of_node })
+        let (n_clusters, row_of_node) = (model.n_clusters().unwrap_or(0), model.row_of_node().to_vec());
+        Ok(PyPlacement { placement, n_embedded, n_clusters, n_classes, row_of_node })
     }
 }
 
@@ -112,6 +112,7 @@ impl PyModel {
 pub struct PyPlacement {
     placement: Placement,
     n_embedded: usize,
+    n_clusters: usize,
     n_classes: usize,
     row_of_node: Vec<u32>,
 }
@@ -137,6 +138,25 @@ impl PyPlacement {
     ) -> Option<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
         let clusters = self.placement.clusters.as_ref()?;
         Some((labels_of(py, &clusters.labels), clusters.margins.clone().into_pyarray(py)))
+    }
+
+    /// Membership of each point in each cluster.
+    fn memberships<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let clusters = self.placement.clusters.as_ref();
+        clusters.map(|clusters| table(py, clusters.memberships.clone(), self.n_clusters)).transpose()
+    }
+
+    /// Cluster of each point in each layer, from coarse to fine: a row for each point.
+    fn layers<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i64>>>> {
+        let Some(clusters) = &self.placement.clusters else { return Ok(None) };
+        let (n, layers) = (clusters.labels.len(), &clusters.layers);
+        let labels = (0..n).flat_map(|row| layers.iter().map(move |layer| i64::from(layer[row])));
+        labels.collect::<Vec<_>>().into_pyarray(py).reshape([n, layers.len()]).map(Some)
+    }
+
+    /// Outlier score of each point.
+    fn outlier_scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.placement.outlier_scores.clone().into_pyarray(py)
     }
 
     fn embedding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {

@@ -186,9 +186,11 @@ fn move_nodes(
             if best != own {
                 n_moved += 1;
                 community[node] = best;
-                level.row(node).filter(|(other, _)| community[*other as usize] != best).for_each(|(other, _)| {
-                    is_marked[other as usize] = true;
-                });
+                level.row(node).filter(|(other, _)| community[*other as usize] != best).for_each(
+                    |(other, _)| {
+                        is_marked[other as usize] = true;
+                    },
+                );
             }
         }
         if n_moved == 0 || visits == Visits::Marked && n_moved < n / FEW_MOVES {

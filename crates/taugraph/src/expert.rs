@@ -50,8 +50,9 @@ pub use crate::spectral::{
 };
 // 11. Clusters, their number and their stability.
 pub use crate::cluster::{
-    Alternative, ClusterInput, Clustering, Condition, CountByBoundaries, CutQuality, DistinctColumn, Eigengap, Evidence,
-    Explanation, Layer, Level, Merge, MergeTree, MethodChoice, ShallowRule, Stability, cluster, spectral_clustering,
+    Alternative, ClusterInput, Clustering, Condition, CountByBoundaries, CutQuality, DistinctColumn,
+    Eigengap, Evidence, Explanation, Layer, Level, Merge, MergeTree, MethodChoice, ShallowRule, Stability,
+    cluster, spectral_clustering,
 };
 // 12. Labels from a few labeled nodes.
 pub use crate::propagate::{LabeledNodes, Propagation, RowLabels, SolveInfo, WalkInfo, propagate};
@@ -63,7 +64,9 @@ pub use crate::memory::{Scratch, ScratchTable};
 /// The types of the parameters, as fields of [`Config`](crate::Config) have them; `Config::set` needs none of them.
 pub mod params {
     pub use crate::affinity::AffinityKind;
-    pub use crate::cluster::{ClusterMethod, ClusterParams, ComponentPolicy, Constraints, CountRule, KMeansParams, Outliers};
+    pub use crate::cluster::{
+        ClusterMethod, ClusterParams, ComponentPolicy, Constraints, CountRule, KMeansParams, Outliers,
+    };
     pub use crate::config::EmbeddingParams;
     pub use crate::edges::Symmetrize;
     pub use crate::graph::Asymmetry;

@@ -297,7 +297,7 @@ fn stability_tells_the_clear_from_the_doubtful() {
         let robust = robust_graph(&space(values, d), &params, &run).unwrap();
         let cluster_params = ClusterParams::exactly(clusters).with(|params| params.stability = 8);
         let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
-        stability(&robust, &params, &clustering, &cluster_params, &run).unwrap()
+        stability(&robust, &clustering, &cluster_params, &run).unwrap()
     };
     let stable = of(clear.points.values().to_vec(), 3, 3);
     assert!(stable.overall > 0.99 && stable.of_nodes.iter().all(|&share| share > 0.8), "{stable:?}");
@@ -440,7 +440,7 @@ fn many_components_are_many_clusters() {
             assert_eq!(found.n_clusters(), 20, "{components:?}, {laplacian:?}");
         }
     }
-    let most = ClusterParams::default().with(|params| params.max_clusters = usize::MAX);
+    let most = ClusterParams::default().with(|params| params.max_clusters = Some(usize::MAX));
     let small = SparseGraph::from_edges(&Edges::all_pairs(10), &[1.0; 45]).unwrap();
     assert!(spectral_clustering(&small, &most, &Run::new(0)).is_ok());
     let huge = CandidatePairs::Neighbors { k: usize::MAX, symmetrize: Symmetrize::Union };

@@ -3,6 +3,7 @@
 mod choice;
 mod input;
 mod labels;
+mod pairs;
 mod params;
 mod predict;
 mod report;
@@ -10,6 +11,7 @@ mod run;
 
 pub use input::{FeaturesPlace, InputArgs};
 pub use labels::LabelArgs;
+pub use pairs::PairArgs;
 pub use params::{ClusterArgs, ParamArgs, RuleArgs};
 pub use predict::PredictCommand;
 pub use report::ReportArgs;
@@ -103,9 +105,20 @@ pub struct ClusterCommand {
     pub params: ParamArgs,
     #[command(flatten)]
     pub cluster: ClusterArgs,
+    #[command(flatten)]
+    pub pairs: PairArgs,
     /// Labels: .csv, .tsv, .parquet or .npy; column 'cluster' [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Add to the labels how strongly each row belongs to each cluster, and its outlier score
+    #[arg(long, help_heading = "Output")]
+    pub memberships: bool,
+    /// Nested answers from coarse to fine: columns layer_K of K clusters each
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub layers: Option<PathBuf>,
+    /// Say what each cluster is: its typical rows, the columns that set it apart, a short rule
+    #[arg(long, help_heading = "Output")]
+    pub explain: bool,
     /// Spectral embedding of each row
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub embedding: Option<PathBuf>,

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use serde_json::Value;
-use taugraph::Config;
+use taugraph::cluster::ClusterMethod;
 use taugraph::distance::Metric;
 use taugraph::params::Preset;
 use taugraph::points::{Missing, Standardize};
 use taugraph::propagate::Rule;
+use taugraph::{Config, Outliers};
 
 use crate::dataset::read_numbers;
 use crate::failure::{Failure, Outcome};
@@ -58,9 +59,21 @@ impl ParamArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters")]
 pub struct ClusterArgs {
-    /// Number of clusters [default: found from the eigenvalues]
+    /// Number of clusters [default: found]
     #[arg(long, short = 'c', value_name = "K")]
     pub clusters: Option<usize>,
+    /// Minimum number of clusters if it is found
+    #[arg(long, value_name = "K", hide_short_help = true)]
+    pub min_clusters: Option<usize>,
+    /// Maximum number of clusters if it is found
+    #[arg(long, value_name = "K", hide_short_help = true)]
+    pub max_clusters: Option<usize>,
+    /// Spectral clustering, agglomeration, or the better cut of both [default: auto]
+    #[arg(long, value_name = "NAME", value_parser = ClusterMethod::NAMES.to_vec())]
+    pub method: Option<String>,
+    /// Rows that lie apart get no cluster, but -1: none, those that stand out (auto), or this share of the rows [default: none]
+    #[arg(long, value_name = "none|auto|SHARE", value_parser = outliers)]
+    pub outliers: Option<Outliers>,
     /// Measure the stability of each label over this many drawn graphs; 0 does not
     #[arg(long, value_name = "DRAWS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
     pub stability: Option<usize>,
@@ -69,7 +82,23 @@ pub struct ClusterArgs {
 impl ClusterArgs {
     pub fn apply(&self, config: &mut Config) -> Outcome<()> {
         set(config, "cluster.n_clusters", self.clusters)?;
+        set(config, "cluster.min_clusters", self.min_clusters)?;
+        set(config, "cluster.max_clusters", self.max_clusters)?;
+        set(config, "cluster.method", self.method.as_deref())?;
+        set(config, "cluster.outliers", self.outliers.map(|outliers| outliers.name()))?;
+        if let Some(Outliers::Share { share }) = self.outliers {
+            config.set("cluster.outliers.share", share)?;
+        }
         set(config, "cluster.stability", self.stability)
+    }
+}
+
+fn outliers(text: &str) -> Result<Outliers, String> {
+    match (text, text.parse()) {
+        ("none", _) => Ok(Outliers::None),
+        ("auto", _) => Ok(Outliers::Auto),
+        (_, Ok(share)) if (0.0..=1.0).contains(&share) => Ok(Outliers::Share { share }),
+        _ => Err("none, auto or a share of the rows between 0 and 1 is needed".into()),
     }
 }
 

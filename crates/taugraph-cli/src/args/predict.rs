@@ -15,7 +15,8 @@ use crate::settings::{HeaderChoice, InputSettings};
 ///
 /// Columns are matched by name where the table and that of the model have names, by position otherwise. Columns of the output:
 /// cluster and cluster_margin, or label (empty where no label reaches) and margin; outlier (1 where a row is farther from everything
-/// than any row of the model); p_NAME, the probability of each class.
+/// than any row of the model); p_NAME, the probability of each class; membership, the strength in the own cluster; outlier_score;
+/// layer_K, the cluster among the K of each layer.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct PredictCommand {

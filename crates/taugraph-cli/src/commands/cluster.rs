@@ -1,16 +1,20 @@
 //! `taugraph cluster`.
 
-use taugraph::SpectralClustering;
+use taugraph::{Input, SpectralClustering};
 use taugraph_report::Found;
 
 use crate::args::{ClusterCommand, ReportArgs};
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::model_file::{check_model_input, save_model};
+use crate::model_file::{Origin, check_model_input, save_model};
 use crate::outputs::{Holds, Outputs, output};
 use crate::page::Page;
-use crate::report::{Report, Scores};
-use crate::results::{check_embedding, check_scales, write_clusters, write_embedding, write_graph_outputs};
+use crate::report::{Explanations, Report, Scores};
+use crate::results::{
+    check_embedding, check_layers, check_outliers, check_scales, write_clusters, write_embedding,
+    write_graph_outputs, write_layers,
+};
+use crate::row_pairs::{check_pair_files, row_pairs};
 use crate::settings::Settings;
 
 pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
@@ -21,6 +25,7 @@ pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
 pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels: bool) -> Outcome<()> {
     let mut settings = Settings::start(&args.run, &args.input)?;
     args.cluster.apply(&mut settings.params)?;
+    args.pairs.apply(&mut settings.pairs);
     args.params.apply(&mut settings.params)?;
     let (json, numbers) = (args.run.json.as_deref(), Holds::numbers(settings.input.id_column.as_deref()));
     let outputs = match writes_labels {
@@ -30,34 +35,55 @@ pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels
     let outputs = outputs
         .with("--json", json, Holds::Other)
         .with("--embedding", args.embedding.as_deref(), numbers)
+        .with("--layers", args.layers.as_deref(), numbers)
         .with("--scales", args.also.scales.as_deref(), numbers)
         .with("--graph", args.also.graph_file.as_deref(), Holds::Graph)
         .with("--save-model", args.save_model.as_deref(), Holds::Other)
         .with_report(shows);
-    outputs.check(&[&settings.input.file])?;
+    check_pair_files(&settings)?;
+    check_layers(args.layers.as_deref(), &settings.params.cluster)?;
+    let inputs: Vec<_> = settings.pairs.files().chain([settings.input.file.as_path()]).collect();
+    outputs.check(&inputs)?;
     let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
     let (dataset, input) = context.read()?;
     check_scales(args.also.scales.as_deref(), dataset.kind)?;
+    Explanations::check(args.explain, dataset.kind)?;
+    check_outliers(context.settings.params.cluster.outliers, dataset.kind)?;
     check_model_input(args.save_model.as_deref(), dataset.kind)?;
     let page = Page::asked(shows, &dataset, &input, context.settings.params.seed);
     // Models and pictures need the points, nothing else does.
     let keeps_points = args.save_model.is_some() || page.is_some();
     let config = context.settings.params.clone();
-    let estimator = SpectralClustering::with_config(config).keep_points(keeps_points);
+    let constraints = row_pairs(&context.settings, &dataset)?;
+    let estimator =
+        SpectralClustering::with_config(config).keep_points(keeps_points).constraints(constraints);
+    let mut table = None;
+    let input = match input {
+        Input::Points(given) if Explanations::are_wanted(args, given.n_rows()) => {
+            Input::from(&*table.insert(given))
+        }
+        other => other,
+    };
     let found = context.explained(estimator.fit_with(input, &context.run()), &dataset)?;
     check_embedding(args.embedding.as_deref(), &found)?;
     context.run().stage("write", None)?;
     if outputs.has_result() {
-        write_clusters(&found, dataset.ids.as_ref(), &output(args.output.as_deref()))?;
+        write_clusters(&found, args.memberships, dataset.ids.as_ref(), &output(args.output.as_deref()))?;
+    }
+    if let Some(path) = &args.layers {
+        write_layers(&found, dataset.ids.as_ref(), path)?;
     }
     if let Some(path) = &args.embedding {
         write_embedding(&found, dataset.ids.as_ref(), path)?;
     }
     write_graph_outputs(found.graph(), dataset.ids.as_ref(), &args.also)?;
     if let Some(path) = &args.save_model {
-        save_model(found.model()?, "cluster", &context.settings, &dataset.features, &[], path)?;
+        let layers = found.clustering().layers.iter().map(|layer| layer.labels.n_classes()).collect();
+        let origin = Origin { command: "cluster", settings: &context.settings, layers };
+        save_model(found.model()?, &origin, &dataset.features, &[], path)?;
     }
     let scores = Scores::asked(&context.settings, &dataset, found.labels())?;
+    let explanations = Explanations::new(&found, table.as_ref(), args.explain)?;
     let report = context.report("cluster", &dataset, Found::Clusters(&found));
-    context.publish(&Report { scores, ..report }, page, &args.run)
+    context.publish(&Report { scores, explanations, ..report }, page, &args.run)
 }

@@ -7,7 +7,7 @@ use crate::args::PropagateCommand;
 use crate::context::Context;
 use crate::failure::Outcome;
 use crate::given_labels::{given_labels, with_shares};
-use crate::model_file::{check_model_input, save_model};
+use crate::model_file::{Origin, check_model_input, save_model};
 use crate::outputs::{Holds, Outputs, output};
 use crate::page::Page;
 use crate::results::write_labels;
@@ -42,7 +42,8 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         write_labels(&found, &given, dataset.ids.as_ref(), &output(args.output.as_deref()))?;
     }
     if let Some(path) = &args.save_model {
-        save_model(found.model()?, "propagate", settings, &dataset.features, given.classes(), path)?;
+        let origin = Origin { command: "propagate", settings, layers: Vec::new() };
+        save_model(found.model()?, &origin, &dataset.features, given.classes(), path)?;
     }
     let report = context.report("propagate", &dataset, Found::Labels(&found, &given));
     context.publish(&report, page, &args.run)

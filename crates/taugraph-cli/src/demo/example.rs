@@ -49,13 +49,14 @@ pub fn write_example(
     };
     let page = Page::asked(&shows, &dataset, &input, run.seed);
     let found = SpectralClustering::with_config(settings.params.clone()).fit_with(input, run)?;
-    write_clusters(&found, None, &Output::new(&labels_file))?;
+    write_clusters(&found, false, None, &Output::new(&labels_file))?;
     let report = Report {
         command: "cluster",
         settings: &settings,
         dataset: &dataset,
         found: Found::Clusters(&found),
         scores: Scores::asked(&settings, &dataset, found.labels())?,
+        explanations: None,
         evaluation: None,
         stages: terminal.finish(),
     };

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::PlacedRows;
 use super::agreement::Agreement;
 use crate::description::model_json;
+use crate::model_file::layers_of;
 use crate::progress::StageCost;
 
 impl PlacedRows<'_> {
@@ -23,12 +24,20 @@ impl PlacedRows<'_> {
             },
             "outlier": placed.outlier,
             "novelty": placed.novelty,
+            "outlier_scores": placed.outlier_scores,
             "known": placed.same_as.iter().map(|node| node.map(|node| self.model.row_of_node()[node as usize])).collect::<Vec<_>>(),
             "notes": self.notes(),
             "seconds": stages,
         });
         if let Some(clusters) = &placed.clusters {
-            all["clusters"] = json!({ "labels": clusters.labels, "margins": clusters.margins });
+            all["clusters"] = json!({
+                "labels": clusters.labels,
+                "margins": clusters.margins,
+                "memberships": self.own_memberships(),
+                "layers": layers_of(self.model).iter().zip(&clusters.layers).map(|(n_clusters, labels)| json!({
+                    "n_clusters": n_clusters, "labels": labels,
+                })).collect::<Vec<_>>(),
+            });
             if let Some(scores) = &scores.clusters {
                 all["clusters"]["scores"] = scores.json();
             }

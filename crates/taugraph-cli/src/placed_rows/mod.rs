@@ -39,6 +39,13 @@ impl<'a> PlacedRows<'a> {
         Ok(Self { model, classes: classes_of(model), rows, placed, n_filled })
     }
 
+    /// How strongly each row belongs to its own cluster.
+    fn own_memberships(&self) -> Vec<f64> {
+        let Some(clusters) = &self.placed.clusters else { return Vec::new() };
+        let rows = clusters.memberships.chunks_exact(self.model.n_clusters().unwrap_or(1));
+        rows.zip(&clusters.labels).map(|(row, &label)| row[label as usize]).collect()
+    }
+
     /// Name of the class of each row; empty without one.
     fn labels(&self) -> Option<Vec<&str>> {
         let classes = self.placed.classes.as_ref()?;

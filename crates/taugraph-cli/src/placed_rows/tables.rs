@@ -8,8 +8,9 @@ use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_matrix, write
 use super::PlacedRows;
 use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
+use crate::model_file::layers_of;
 use crate::outputs::refuse_text_in_npy;
-use crate::results::{embedding_columns, group_column, probability_columns};
+use crate::results::{embedding_columns, group_column, layer_columns, probability_columns};
 use crate::row_ids::table_of_rows;
 
 /// Before the work: whether this model can give what is asked for.
@@ -41,6 +42,13 @@ impl PlacedRows<'_> {
             .push(NewColumn::integers("outlier", placed.outlier.iter().map(|&outlier| i64::from(outlier))));
         if let Some(classes) = &placed.classes {
             columns.extend(probability_columns(&self.classes, &classes.probabilities));
+        }
+        if placed.clusters.is_some() {
+            columns.push(NewColumn::numbers("membership", self.own_memberships()));
+        }
+        columns.push(NewColumn::numbers("outlier_score", placed.outlier_scores.iter().copied()));
+        if let Some(clusters) = &placed.clusters {
+            columns.extend(layer_columns(&layers_of(self.model), &clusters.layers));
         }
         Ok(write_table(&table_of_rows(self.rows.ids.as_ref(), columns), target)?)
     }

@@ -44,26 +44,7 @@ impl Report<'_> {
             self.add_robust(robust, &mut all);
         }
         if let Some(clusters) = self.clusters() {
-            let clustering = clusters.clustering();
-            let found = clustering.embedding.as_ref();
-            all["clusters"] = json!({
-                "count": clustering.n_clusters(),
-                "eigenvalues": clustering.eigengap.eigenvalues(),
-                "gaps": clustering.eigengap.gaps(),
-                "residuals": found.map(|embedding| &embedding.residuals),
-                "solver": found.and_then(|embedding| embedding.info.solver),
-                "confirmed": found.map(|embedding| embedding.info.confirmed),
-                "components": clustering.n_components,
-                "links": clustering.links.len(),
-            });
-            all["labels"] = json!(clusters.labels());
-            if let Some(stability) = clusters.stability_of_nodes() {
-                all["stability"] = json!({
-                    "overall": stability.overall,
-                    "draws": stability.of_draws,
-                    "rows": clusters.stability(),
-                });
-            }
+            self.add_clusters(clusters, &mut all);
         }
         if let Some(scores) = &self.scores {
             all["scores"] = scores.json();

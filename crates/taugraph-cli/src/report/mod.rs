@@ -1,6 +1,8 @@
 //! A run described: for people as text, for machines as JSON.
 
+mod clusters;
 mod evaluation;
+mod explanations;
 mod json;
 mod labels;
 mod scores;
@@ -20,6 +22,7 @@ use crate::progress::StageCost;
 use crate::settings::Settings;
 
 pub use evaluation::Evaluated;
+pub use explanations::Explanations;
 pub use scores::{Scores, is_missing};
 pub use taugraph_terminal::{grouped, say, write_json};
 pub use words::{listed, mean_and_deviation, significant, some_of, sparkline};
@@ -32,6 +35,8 @@ pub struct Report<'a> {
     pub found: Found<'a>,
     /// Of clusters, where true labels are known.
     pub scores: Option<Scores>,
+    /// Of clusters in a table.
+    pub explanations: Option<Explanations>,
     /// Of a graph on which labels were tried.
     pub evaluation: Option<Evaluated<'a>>,
     /// What each stage took.

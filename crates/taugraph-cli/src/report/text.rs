@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use taugraph::FittedClusters;
-
-use super::{Report, grouped, listed, sparkline};
+use super::{Report, grouped, sparkline};
 use crate::progress::total_seconds;
 
 impl Report<'_> {
@@ -91,39 +89,5 @@ impl Report<'_> {
             Some(evaluation) => evaluation.write_text(text),
             None => Ok(()),
         }
-    }
-
-    fn write_clusters(&self, found: &FittedClusters, text: &mut String) -> std::fmt::Result {
-        let k = found.n_clusters();
-        let how = match self.settings.params.cluster.n_clusters {
-            Some(_) => String::new(),
-            None => {
-                let gap = found.eigengap().gaps().get(k.saturating_sub(1)).copied().unwrap_or(0.0);
-                format!(", found by the eigengap ({gap:.2} of 1)")
-            }
-        };
-        writeln!(text, "clusters  {k}{how}")?;
-        let mut sizes = vec![0usize; k];
-        found.labels().iter().for_each(|&label| sizes[label as usize] += 1);
-        writeln!(text, "sizes     {}", listed(sizes.iter().map(|&size| grouped(size))))?;
-        if let (Some(stability), Some(of_rows)) = (found.stability_of_nodes(), found.stability()) {
-            let unsure = stability.of_nodes.iter().filter(|&&share| share < 0.8).count();
-            let mut sums = vec![0.0; k];
-            found.labels().iter().zip(&of_rows).for_each(|(&label, share)| sums[label as usize] += share);
-            let means =
-                sums.iter().zip(&sizes).map(|(sum, &size)| format!("{:.2}", sum / size.max(1) as f64));
-            writeln!(
-                text,
-                "stability {:.3} over {} drawn graphs, {} nodes below 0.8; by cluster {}",
-                stability.overall,
-                stability.of_draws.len(),
-                grouped(unsure),
-                listed(means)
-            )?;
-        }
-        if let Some(scores) = &self.scores {
-            writeln!(text, "scores    {}", scores.text())?;
-        }
-        Ok(())
     }
 }

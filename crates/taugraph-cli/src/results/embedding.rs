@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use taugraph::FittedClusters;
+use taugraph::{ClusterMethod, FittedClusters};
 use taugraph_io::{Output, write_table};
 
 use super::embedding_columns;
@@ -12,7 +12,12 @@ use crate::row_ids::{RowIds, table_of_rows};
 /// Before anything is written: whether there is an embedding, if one is asked for.
 pub fn check_embedding(path: Option<&Path>, found: &FittedClusters) -> Outcome<()> {
     if path.is_some() && found.clustering().embedding.is_none() {
-        let message = "--embedding: components that are clustered separately have no common embedding";
+        let message = match found.clustering().method {
+            ClusterMethod::Agglomerate => {
+                "--embedding: the clusters were agglomerated and have no embedding; --method spectral has one"
+            }
+            _ => "--embedding: components that are clustered separately have no common embedding",
+        };
         return Err(Failure::Usage(message.into()));
     }
     Ok(())

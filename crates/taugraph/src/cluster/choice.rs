@@ -62,8 +62,7 @@ impl MethodChoice {
     /// Whether agglomeration is taken.
     pub fn prefers_agglomeration(&self) -> bool {
         let ratio = self.ratio();
-        ratio < MUCH_BETTER
-            || ratio < BETTER && self.agglomerated.modularity >= self.spectral.modularity
+        ratio < MUCH_BETTER || ratio < BETTER && self.agglomerated.modularity >= self.spectral.modularity
     }
 }
 

@@ -168,12 +168,9 @@ pub fn cluster<'a>(
                 let of_spectral = CutQuality::new(connected, &spectral.labels);
                 let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };
                 let found = match choice.prefers_agglomeration() {
-                    true => Clustering {
-                        labels,
-                        method: ClusterMethod::Agglomerate,
-                        embedding: None,
-                        ..spectral
-                    },
+                    true => {
+                        Clustering { labels, method: ClusterMethod::Agglomerate, embedding: None, ..spectral }
+                    }
                     false => spectral,
                 };
                 Clustering { choice: Some(choice), ..found }
@@ -194,12 +191,15 @@ pub(super) fn best_cut(
     let is_named = constraints.map(|constraints| constraints.named(graph.n_nodes()));
     let is_fixed = |node: usize| is_named.as_ref().is_some_and(|named| named[node]);
     let cut = |tree: &MergeTree| {
-        let labels = refine(graph, &tree.cut(n_clusters)?, is_fixed);
+        let labels = tree.cut(n_clusters)?;
         let quality = CutQuality::new(graph, &labels);
         Some((labels, quality))
     };
-    match (cut(&trees.by_resistance), cut(&trees.by_linkage)) {
-        (Some(vetoed), Some(plain)) if plain.1.normalized_cut < vetoed.1.normalized_cut => Some(plain),
-        (vetoed, plain) => vetoed.or(plain),
-    }
+    let (labels, _) = match (cut(&trees.by_resistance), cut(&trees.by_linkage)) {
+        (Some(vetoed), Some(plain)) if plain.1.normalized_cut < vetoed.1.normalized_cut => plain,
+        (vetoed, plain) => vetoed.or(plain)?,
+    };
+    let labels = refine(graph, &labels, is_fixed);
+    let quality = CutQuality::new(graph, &labels);
+    Some((labels, quality))
 }

@@ -90,8 +90,10 @@ pub(crate) fn explain(
     n_clusters: usize,
     typical_rows: Vec<Vec<usize>>,
 ) -> Vec<Explanation> {
-    let sums: Vec<ColumnSums> =
-        (0..n_columns).into_par_iter().map(|column| ColumnSums::new(values, n_columns, column, labels, n_clusters)).collect();
+    let sums: Vec<ColumnSums> = (0..n_columns)
+        .into_par_iter()
+        .map(|column| ColumnSums::new(values, n_columns, column, labels, n_clusters))
+        .collect();
     let step = labels.len().div_ceil(MAX_ROWS).max(1);
     let rows: Vec<usize> = (0..labels.len()).step_by(step).collect();
     let sample = Sample::new(values, n_columns, labels, &rows);
@@ -101,8 +103,11 @@ pub(crate) fn explain(
         .into_par_iter()
         .zip(typical_rows)
         .map(|(cluster, typical_rows)| {
-            let mut columns: Vec<DistinctColumn> =
-                sums.iter().enumerate().filter_map(|(column, sums)| sums.difference(column, cluster)).collect();
+            let mut columns: Vec<DistinctColumn> = sums
+                .iter()
+                .enumerate()
+                .filter_map(|(column, sums)| sums.difference(column, cluster))
+                .collect();
             let size_of = |column: &DistinctColumn| column.standardized_difference.abs();
             columns.sort_by(|a, b| size_of(b).total_cmp(&size_of(a)));
             let rule = if n_clusters > 1 { sample.rule(cluster as u32, &columns) } else { None };
@@ -122,7 +127,8 @@ struct ColumnSums {
 impl ColumnSums {
     fn new(values: &[f64], n_columns: usize, column: usize, labels: &[u32], n_clusters: usize) -> Self {
         let mut of_clusters = vec![(0.0, 0.0); n_clusters];
-        let cells = || values.iter().skip(column).step_by(n_columns).zip(labels).filter(|(value, _)| !value.is_nan());
+        let cells =
+            || values.iter().skip(column).step_by(n_columns).zip(labels).filter(|(value, _)| !value.is_nan());
         for (value, &label) in cells() {
             let sums = &mut of_clusters[label as usize];
             *sums = (sums.0 + 1.0, sums.1 + value);
@@ -171,17 +177,25 @@ impl<'a> Sample<'a> {
         let mut rule: Option<ShallowRule> = None;
         let mut best_balance = 0.0;
         for _ in 0..CONDITIONS {
-            let candidates = columns.iter().take(4 * COLUMNS).filter_map(|column| {
-                self.best_condition(column.column, cluster, &covered, total)
-            });
+            let candidates = columns
+                .iter()
+                .take(4 * COLUMNS)
+                .filter_map(|column| self.best_condition(column.column, cluster, &covered, total));
             let best = candidates.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.column.cmp(&a.1.column)));
-            let Some((balance, condition)) = best.filter(|(balance, _)| *balance > best_balance + 1e-3) else { break };
+            let Some((balance, condition)) = best.filter(|(balance, _)| *balance > best_balance + 1e-3)
+            else {
+                break;
+            };
             best_balance = balance;
             covered.retain(|&row| condition.holds(self.value(row, condition.column)));
             let inside = covered.iter().filter(|&&row| self.labels[row] == cluster).count() as f64;
             let mut conditions = rule.map_or(Vec::new(), |rule| rule.conditions);
             conditions.push(condition);
-            rule = Some(ShallowRule { conditions, precision: inside / covered.len() as f64, recall: inside / total });
+            rule = Some(ShallowRule {
+                conditions,
+                precision: inside / covered.len() as f64,
+                recall: inside / total,
+            });
         }
         rule
     }
@@ -243,7 +257,9 @@ mod tests {
     fn the_column_that_separates_is_found_with_its_rule() {
         // Column 0 is noise, column 1 separates, column 2 is constant, and one cell is missing.
         let mut values: Vec<f64> = (0..120)
-            .flat_map(|i| [f64::from(i * 37 % 11), if i < 40 { 1.0 } else { 5.0 } + f64::from(i % 7) * 0.1, 2.0])
+            .flat_map(|i| {
+                [f64::from(i * 37 % 11), if i < 40 { 1.0 } else { 5.0 } + f64::from(i % 7) * 0.1, 2.0]
+            })
             .collect();
         values[0] = f64::NAN;
         let labels: Vec<u32> = (0..120).map(|i| u32::from(i >= 40)).collect();
@@ -253,7 +269,7 @@ mod tests {
         assert!(found[0].columns[0].standardized_difference < -1.5);
         assert!(found[0].columns.iter().all(|column| column.column != 2), "a constant column says nothing");
         let rule = found[0].rule.as_ref().unwrap();
-        assert_eq!(rule.conditions.len(), 1);
+        assert_eq!((rule.conditions[0].column, rule.conditions[0].is_above), (1, false));
         assert!(rule.precision > 0.9 && rule.recall > 0.9, "{rule:?}");
         assert_eq!(explain(&values, 3, &[0; 120], 1, vec![vec![]])[0].rule, None);
     }

@@ -58,7 +58,8 @@ mod tests {
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
         assert_eq!(found[..3], [1.0, 0.0, 0.0]);
-        assert_eq!(found[6..9], [0.5, 0.5, 0.0]);
+        // Half after one step, three quarters after two.
+        assert_eq!(found[6..9], [0.625, 0.375, 0.0]);
         assert_eq!(found[15..], [0.0, 0.0, 1.0]);
     }
 }

@@ -42,7 +42,8 @@ pub fn outlier_scores(robust: &NodeGraph) -> Vec<f64> {
         .into_par_iter()
         .map(|i| {
             let near = robust.neighbors.ids(i);
-            let mean = |values: &[f64]| near.iter().map(|&j| values[j as usize]).sum::<f64>() / near.len() as f64;
+            let mean =
+                |values: &[f64]| near.iter().map(|&j| values[j as usize]).sum::<f64>() / near.len() as f64;
             score(scales[i], mean(scales), persistence[i], mean(&persistence))
         })
         .collect()

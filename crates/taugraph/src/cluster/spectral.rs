@@ -77,5 +77,11 @@ fn whole(
         |kept: &Labels| (kept.len(), kept.n_classes()) == (n, n_clusters),
         || Ok(kmeans(&embedding.coordinates, n_clusters, n_clusters, &params.kmeans, run)?.labels),
     )?;
-    Ok(Clustering { embedding: Some(embedding), eigengap, n_components, links, ..Clustering::new(labels, ClusterMethod::Spectral) })
+    Ok(Clustering {
+        embedding: Some(embedding),
+        eigengap,
+        n_components,
+        links,
+        ..Clustering::new(labels, ClusterMethod::Spectral)
+    })
 }

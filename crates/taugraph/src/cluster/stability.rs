@@ -63,7 +63,9 @@ pub fn stability(
         let labels = match found {
             Ok(labels) => labels,
             // One draw that has no such clustering says nothing about the others.
-            Err(Error::EigenNotConverged { .. } | Error::TooManyClusters { .. } | Error::Numerical { .. }) => continue,
+            Err(
+                Error::EigenNotConverged { .. } | Error::TooManyClusters { .. } | Error::Numerical { .. },
+            ) => continue,
             Err(error) => return Err(error),
         };
         of_draws.push(ari(&clustering.labels, &labels)?);

@@ -3,20 +3,28 @@
 use std::io::Write;
 
 use super::builder::{Plan, shared_methods};
-use super::graph::FittedGraph;
+use super::graph::{FittedGraph, RobustPart};
 use super::input::{Input, Table};
 use super::placed::place;
 use super::warning::Warning;
 use crate::cluster::{
-    ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, Eigengap, Explanation, Outliers, Stability,
-    cluster, explain, memberships, outlier_scores, refuse_if_too_large, stability, typical_nodes,
+    ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, Eigengap, Explanation, Outliers,
+    Stability, cluster, explain, memberships, outlier_scores, refuse_if_too_large, spectral_clustering,
+    stability, typical_nodes,
 };
+use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::metrics::ari;
 use crate::model::{Model, Placement};
+use crate::params::Preset;
 use crate::points::Duplicates;
-use crate::progress::Run;
+use crate::progress::{Run, Silent};
+use crate::robust::robust_graph_for;
 
-/// Clusters by the eigenvectors of a robust graph.
+/// Distinct points up to which all pairs are compared.
+const MAX_ALL_PAIRS: usize = 2000;
+
+/// Clusters of a robust graph: by its eigenvectors, or by merging micro-communities.
 ///
 /// ```
 /// # use taugraph::generators::moons;
@@ -95,9 +103,7 @@ impl SpectralClustering {
         };
         let clustering = cluster(input, &params, run)?;
         let stable = match graph.robust() {
-            Some(part) if params.stability > 0 => {
-                Some(stability(&part.nodes, &clustering, &params, run)?)
-            }
+            Some(part) if params.stability > 0 => Some(stability(&part.nodes, &clustering, &params, run)?),
             _ => None,
         };
         let outlier_scores = graph.robust().map(|part| graph.per_row(&outlier_scores(&part.nodes)));
@@ -116,14 +122,19 @@ impl SpectralClustering {
         // Equal rows share a node, and so a cluster.
         let first_rows = duplicates.row_of_node();
         let nodes = duplicates.node_of_row();
-        let copies = nodes.iter().map(|&node| first_rows[node as usize]).zip(0..).filter(|(first, row)| first != row);
+        let copies =
+            nodes.iter().map(|&node| first_rows[node as usize]).zip(0..).filter(|(first, row)| first != row);
         let with_copies = Constraints {
             must_link: self.constraints.must_link.iter().copied().chain(copies).collect(),
             cannot_link: self.constraints.cannot_link.clone(),
         };
         with_copies.linked_groups(duplicates.n_rows())?;
         let of_nodes = |pairs: &[(u32, u32)]| {
-            pairs.iter().map(|&(i, j)| (nodes[i as usize], nodes[j as usize])).filter(|(i, j)| i != j).collect()
+            pairs
+                .iter()
+                .map(|&(i, j)| (nodes[i as usize], nodes[j as usize]))
+                .filter(|(i, j)| i != j)
+                .collect()
         };
         Ok(Some(Constraints {
             must_link: of_nodes(&self.constraints.must_link),
@@ -157,7 +168,11 @@ impl FittedClusters {
     /// The cluster of each row; `None` for outliers, if they were asked for.
     pub fn labels_without_outliers(&self) -> Vec<Option<u32>> {
         let is_outlier = self.is_outlier();
-        self.labels.iter().zip(is_outlier).map(|(&label, is_outlier)| (!is_outlier).then_some(label)).collect()
+        self.labels
+            .iter()
+            .zip(is_outlier)
+            .map(|(&label, is_outlier)| (!is_outlier).then_some(label))
+            .collect()
     }
 
     /// Whether each row is an outlier by the rule that was asked for.
@@ -181,12 +196,19 @@ impl FittedClusters {
         let k = self.n_clusters();
         let of_nodes = memberships(self.graph.node_graph(), &self.clustering.labels);
         let nodes = self.graph.duplicates().node_of_row();
-        nodes.iter().flat_map(|&node| of_nodes[node as usize * k..(node as usize + 1) * k].iter().copied()).collect()
+        nodes
+            .iter()
+            .flat_map(|&node| of_nodes[node as usize * k..(node as usize + 1) * k].iter().copied())
+            .collect()
     }
 
     /// Nested answers from coarse to fine, by row, each with the resistance of its weakest boundary.
     pub fn layers(&self) -> Vec<(Vec<u32>, f64)> {
-        self.clustering.layers.iter().map(|layer| (self.graph.per_row(&layer.labels), layer.resistance)).collect()
+        self.clustering
+            .layers
+            .iter()
+            .map(|layer| (self.graph.per_row(&layer.labels), layer.resistance))
+            .collect()
     }
 
     /// The two clusters with the weakest boundary between them, if the number was found and is above 1.
@@ -197,8 +219,12 @@ impl FittedClusters {
             let mut votes = vec![0usize; self.n_clusters()];
             let inside = tree.members(group);
             let labels = tree.micro_communities.iter().zip(self.clustering.labels.iter());
-            labels.filter(|(micro, _)| inside[**micro as usize]).for_each(|(_, &label)| votes[label as usize] += 1);
-            (0..votes.len()).max_by_key(|&cluster| (votes[cluster], std::cmp::Reverse(cluster))).map(|c| c as u32)
+            labels
+                .filter(|(micro, _)| inside[**micro as usize])
+                .for_each(|(_, &label)| votes[label as usize] += 1);
+            (0..votes.len())
+                .max_by_key(|&cluster| (votes[cluster], std::cmp::Reverse(cluster)))
+                .map(|c| c as u32)
         };
         let (a, b) = (majority(a)?, majority(b)?);
         (a != b).then_some((a.min(b), a.max(b)))
@@ -207,13 +233,20 @@ impl FittedClusters {
     /// How many groups there are and how sure that is, in a sentence; `None` if the number was given.
     pub fn evidence(&self) -> Option<String> {
         let count = self.clustering.count.as_ref()?;
-        let also = count.alternatives.iter().map(|other| other.n_clusters.to_string()).collect::<Vec<_>>().join(", ");
+        let also = count
+            .alternatives
+            .iter()
+            .map(|other| other.n_clusters.to_string())
+            .collect::<Vec<_>>()
+            .join(", ");
         let also = if also.is_empty() { String::new() } else { format!("; {also} would also be an answer") };
         let n_clusters = self.n_clusters();
         Some(match (n_clusters, count.evidence) {
             (n, _) if n != count.n_clusters => {
                 let found = count.n_clusters;
-                format!("{n} groups because of min_clusters or max_clusters; the boundaries suggest {found}{also}")
+                format!(
+                    "{n} groups because of min_clusters or max_clusters; the boundaries suggest {found}{also}"
+                )
             }
             (1, _) => format!("one group: nothing here is distinguishable from a single group{also}"),
             (n, evidence) => {
@@ -224,6 +257,25 @@ impl FittedClusters {
                 format!("{} evidence for {n} groups{weakest}{also}", evidence.name())
             }
         })
+    }
+
+    /// The adjusted Rand index between these clusters and those of plain local scaling with the same number of clusters: near 1 if the
+    /// robust graph and local scaling tell the same story, low if the result depends on the choice between them. The time is that of
+    /// all pairs; `None` without points, or above 2,000 distinct ones.
+    pub fn agreement_with_local_scaling(&self, run: &Run<'_>) -> Result<Option<f64>> {
+        let n_nodes = self.graph.node_graph().n_nodes();
+        let Some(space) =
+            self.graph.robust().and_then(RobustPart::space).filter(|_| n_nodes <= MAX_ALL_PAIRS)
+        else {
+            return Ok(None);
+        };
+        let config = Config::from(Preset::LocalScaling);
+        let quiet = run.with_progress(&Silent).without_checkpoints();
+        let params_for = |n_points: usize| Ok((config.graph_for(n_points)?.0, ()));
+        let (plain, _, ()) = robust_graph_for(space, &params_for, &quiet)?;
+        let exactly = ClusterParams { n_clusters: Some(self.n_clusters()), ..ClusterParams::default() };
+        let found = spectral_clustering(&plain.graph, &exactly, &quiet)?;
+        Ok(Some(ari(&self.labels, &plain.duplicates.restore(&found.labels))?))
     }
 
     /// For each cluster its size, its most typical rows, the columns of the table that set it apart, and a shallow rule. The table is

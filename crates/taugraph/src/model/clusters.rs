@@ -154,7 +154,8 @@ impl Clusters {
     pub(super) fn of_new(&self, edges: &[NewEdge], votes: &[f64]) -> PlacedCluster {
         let memberships = shares(&self.labels, self.n_clusters, edges, votes);
         let of_layer = |labels: &Vec<u32>| {
-            let n_labels = edges.iter().map(|edge| labels[edge.node as usize]).max().map_or(1, |last| last as usize + 1);
+            let n_labels =
+                edges.iter().map(|edge| labels[edge.node as usize]).max().map_or(1, |last| last as usize + 1);
             best(&shares(labels, n_labels, edges, votes)).0
         };
         let layers = self.layers.iter().map(of_layer).collect();
@@ -417,7 +418,13 @@ mod tests {
             degrees: vec![1.0; 2],
             centers: vec![0.0, 4.0],
         };
-        let clusters = Clusters { labels: vec![0, 1], n_clusters: 2, spectral: Some(spectral) };
+        let clusters = Clusters {
+            labels: vec![0, 1],
+            n_clusters: 2,
+            memberships: Vec::new(),
+            layers: Vec::new(),
+            spectral: Some(spectral),
+        };
         clusters.check(2).unwrap();
         assert_eq!(clusters.margin(1, &[4.0]), 1.0);
         assert_eq!(clusters.margin(1, &[2.0]), 0.0);

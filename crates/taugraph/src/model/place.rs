@@ -181,7 +181,11 @@ impl Model {
             },
             same_as: Some(node),
             novelty: 0.0,
-            outlier_score: self.score_beside(self.scales.get(at), self.probabilities[at], self.neighbors.ids(at)),
+            outlier_score: self.score_beside(
+                self.scales.get(at),
+                self.probabilities[at],
+                self.neighbors.ids(at),
+            ),
             cluster: self.clusters.as_ref().map(|clusters| clusters.of_node(at)),
             class: self.classes.as_ref().map(|classes| classes.of_node(at).to_vec()),
         }
@@ -199,7 +203,8 @@ impl Model {
             PlacedClusters {
                 labels: found().map(|point| point.cluster).collect(),
                 margins: found().map(|point| point.margin).collect(),
-                embedding: has_embedding.then(|| found().flat_map(|point| &point.embedded).copied().collect()),
+                embedding: has_embedding
+                    .then(|| found().flat_map(|point| &point.embedded).copied().collect()),
                 memberships: found().flat_map(|point| &point.memberships).copied().collect(),
                 layers: (0..self.n_layers())
                     .map(|layer| found().map(|point| point.layers[layer]).collect())

@@ -259,12 +259,7 @@ fn layer_name(number: usize) -> String {
     format!("layers.{number}")
 }
 
-fn take_clusters(
-    arrays: &mut Arrays<'_>,
-    n: usize,
-    n_clusters: usize,
-    header: &Header,
-) -> Result<Clusters> {
+fn take_clusters(arrays: &mut Arrays<'_>, n: usize, n_clusters: usize, header: &Header) -> Result<Clusters> {
     let labels = arrays.take_ids("clusters", &[n], n_clusters)?;
     let memberships = match header.has_memberships {
         true => arrays.take_finite("memberships", &[n, n_clusters])?,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::density::LocalDensity;
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -67,29 +69,22 @@ pub(super) struct CoarseGraph {
 impl CoarseGraph {
     /// The groups that `labels` gives; without densities every level is 0, and the inverse dimension ½.
     pub fn new(graph: &SparseGraph, labels: &Labels, density: Option<&LocalDensity>) -> Self {
-        let empty = Group { size: 0.0, volume: 0.0, inverse_dimension: 0.0, peak: 0.0 };
-        let mut groups = vec![empty; labels.n_classes()];
-        let mut boundaries = vec![BTreeMap::<u32, Boundary>::new(); labels.n_classes()];
-        let level = |i: usize| density.map_or(0.0, |density| density.level[i]);
-        for i in 0..graph.n_nodes() {
-            let own = labels[i];
-            let group = &mut groups[own as usize];
-            group.size += 1.0;
-            group.inverse_dimension += density.map_or(0.5, |density| density.inverse_dimension[i]);
-            group.peak += level(i);
-            for (j, weight) in graph.row(i) {
-                group.volume += weight;
-                let other = labels[j as usize];
-                if other != own {
-                    let level = 0.5 * weight * (level(i) + level(j as usize));
-                    let part = Boundary { weight, level, squared_level: 0.0 };
-                    boundaries[own as usize].entry(other).or_default().add(part);
-                }
-            }
-        }
-        groups.iter_mut().for_each(|group| group.peak /= group.size);
+        let n_groups = labels.n_classes();
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_groups];
+        labels.iter().zip(0..).for_each(|(&label, node)| members[label as usize].push(node));
+        let found: Vec<(Group, Vec<(u32, Boundary)>)> = members
+            .par_iter()
+            .enumerate()
+            .map_init(
+                || vec![Boundary::default(); n_groups],
+                |sums, (own, members)| of_group(own as u32, members, (graph, labels, density), sums),
+            )
+            .collect();
+        let (groups, rows): (Vec<Group>, Vec<Vec<(u32, Boundary)>>) = found.into_iter().unzip();
+        let mut boundaries: Vec<BTreeMap<u32, Boundary>> =
+            rows.into_iter().map(|row| row.into_iter().collect()).collect();
         // The two directions were summed in different orders; one of them counts.
-        for a in 0..boundaries.len() {
+        for a in 0..n_groups {
             let (before, rest) = boundaries.split_at_mut(a + 1);
             for (&b, boundary) in before[a].range_mut(a as u32 + 1..) {
                 boundary.squared_level = boundary.level * boundary.level / boundary.weight;
@@ -98,4 +93,37 @@ impl CoarseGraph {
         }
         Self { groups, boundaries }
     }
+}
+
+/// A group and its boundaries, ascending. `sums` is all zeros, and left so.
+fn of_group(
+    own: u32,
+    members: &[u32],
+    (graph, labels, density): (&SparseGraph, &Labels, Option<&LocalDensity>),
+    sums: &mut [Boundary],
+) -> (Group, Vec<(u32, Boundary)>) {
+    let level = |i: usize| density.map_or(0.0, |density| density.level[i]);
+    let mut group = Group { size: members.len() as f64, volume: 0.0, inverse_dimension: 0.0, peak: 0.0 };
+    let mut beside: Vec<u32> = Vec::new();
+    for &i in members {
+        let i = i as usize;
+        group.inverse_dimension += density.map_or(0.5, |density| density.inverse_dimension[i]);
+        group.peak += level(i);
+        for (j, weight) in graph.row(i) {
+            group.volume += weight;
+            let other = labels[j as usize];
+            if other != own {
+                if sums[other as usize].weight == 0.0 {
+                    beside.push(other);
+                }
+                let level = 0.5 * weight * (level(i) + level(j as usize));
+                sums[other as usize].add(Boundary { weight, level, squared_level: 0.0 });
+            }
+        }
+    }
+    group.peak /= group.size;
+    beside.sort_unstable();
+    let take = |other: u32| (other, std::mem::take(&mut sums[other as usize]));
+    let boundaries = beside.into_iter().map(take).collect();
+    (group, boundaries)
 }

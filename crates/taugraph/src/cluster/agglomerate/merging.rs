@@ -155,7 +155,8 @@ impl<'a> Merging<'a> {
         let linkage = self.linkage(a, b);
         let joined = self.group(a).joined(self.group(b));
         let number = self.groups.len() as u32;
-        let take = |list: &mut Vec<BTreeMap<u32, Boundary>>, group: u32| std::mem::take(&mut list[group as usize]);
+        let take =
+            |list: &mut Vec<BTreeMap<u32, Boundary>>, group: u32| std::mem::take(&mut list[group as usize]);
         let (of_a, of_b) = (take(&mut self.boundaries, a), take(&mut self.boundaries, b));
         // The smaller list of boundaries is added to the larger.
         let (mut all, fewer) = if of_a.len() >= of_b.len() { (of_a, of_b) } else { (of_b, of_a) };
@@ -208,7 +209,8 @@ mod tests {
 
     /// Every pair looked at before every merge.
     fn naive(coarse: &CoarseGraph) -> Vec<[u32; 2]> {
-        let mut sets: Vec<Option<Vec<u32>>> = (0..coarse.groups.len() as u32).map(|i| Some(vec![i])).collect();
+        let mut sets: Vec<Option<Vec<u32>>> =
+            (0..coarse.groups.len() as u32).map(|i| Some(vec![i])).collect();
         let mut merges = Vec::new();
         loop {
             let mut best: Option<(f64, [u32; 2])> = None;
@@ -224,9 +226,8 @@ mod tests {
                     let size = |set: &[u32]| set.iter().map(|&i| coarse.groups[i as usize].size).sum::<f64>();
                     let linkage = weight / (size(of_a) * size(of_b));
                     let pair = [a as u32, b as u32];
-                    let is_better = best.is_none_or(|(value, place)| {
-                        linkage > value || (linkage == value && pair < place)
-                    });
+                    let is_better = best
+                        .is_none_or(|(value, place)| linkage > value || (linkage == value && pair < place));
                     if weight > 0.0 && is_better {
                         best = Some((linkage, pair));
                     }

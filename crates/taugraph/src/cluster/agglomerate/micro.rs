@@ -26,7 +26,8 @@ pub(super) fn micro_communities(graph: &SparseGraph, n_clusters: usize, run: &Ru
     let mut resolution = RESOLUTION.max(n as f64 / NODES_PER_RESOLUTION);
     for attempt in 0..DOUBLINGS {
         let mut draws = Stream::new(run.seed, Stage::Communities).at(u32::MAX, attempt);
-        let found = Labels::in_order_of_appearance(louvain(graph, resolution, Visits::Marked, &mut draws, run)?);
+        let found =
+            Labels::in_order_of_appearance(louvain(graph, resolution, Visits::Marked, &mut draws, run)?);
         if found.n_classes() >= wanted {
             return Ok(found);
         }

@@ -14,9 +14,14 @@ pub(crate) fn refine(graph: &SparseGraph, labels: &Labels, is_fixed: impl Fn(usi
     let mut clusters = labels.to_vec();
     let mut sizes = labels.sizes();
     let mut sums = vec![0.0; labels.n_classes()];
+    // Nodes that may move: at first all, then those with a neighbor that moved.
+    let mut is_marked: Vec<bool> = (0..graph.n_nodes()).map(|node| !is_fixed(node)).collect();
     for _ in 0..SWEEPS {
         let mut n_moved = 0;
-        for i in (0..graph.n_nodes()).filter(|&i| !is_fixed(i)) {
+        for i in 0..graph.n_nodes() {
+            if !std::mem::take(&mut is_marked[i]) {
+                continue;
+            }
             let own = clusters[i];
             for (j, weight) in graph.row(i) {
                 sums[clusters[j as usize] as usize] += weight;
@@ -36,6 +41,7 @@ pub(crate) fn refine(graph: &SparseGraph, labels: &Labels, is_fixed: impl Fn(usi
                 sizes[best as usize] += 1;
                 clusters[i] = best;
                 n_moved += 1;
+                graph.row(i).for_each(|(j, _)| is_marked[j as usize] = !is_fixed(j as usize));
             }
         }
         if n_moved == 0 {

@@ -75,7 +75,12 @@ impl MergeTree {
         for (step, merge) in self.merges.iter().enumerate() {
             if merge.threshold > before {
                 let weakest = merge.groups;
-                levels.push(Level { n_groups: n_micro - step, reached: before, left: merge.threshold, weakest });
+                levels.push(Level {
+                    n_groups: n_micro - step,
+                    reached: before,
+                    left: merge.threshold,
+                    weakest,
+                });
                 before = merge.threshold;
             }
         }
@@ -108,7 +113,8 @@ mod tests {
     use super::*;
 
     fn tree() -> MergeTree {
-        let merge = |groups, threshold, size| Merge { groups, linkage: 1.0, resistance: threshold, threshold, size };
+        let merge =
+            |groups, threshold, size| Merge { groups, linkage: 1.0, resistance: threshold, threshold, size };
         MergeTree {
             micro_communities: Labels::new(vec![0, 0, 1, 2, 3, 3], 4).unwrap(),
             merges: vec![merge([0, 1], 0.5, 3), merge([2, 3], 0.5, 3), merge([4, 5], 7.0, 6)],
