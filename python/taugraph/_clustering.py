@@ -224,6 +224,16 @@ class SpectralClustering(ClusterMixin, Reported, OnGraph):
                     one["column"] = names[one["column"]]
         return found
 
+    def agreement_with_local_scaling(self) -> float | None:
+        """Adjusted Rand index between these clusters and those of plain local scaling with the same number of clusters.
+
+        Near 1 both tell the same story; where it is low, the result depends on the choice between them. None without points, or above
+        2,000 distinct ones.
+        """
+        check_is_fitted(self)
+        with self._run(seed=0) as run:
+            return self._handle("agreement_with_local_scaling").agreement_with_local_scaling(run)
+
     def _handle(self, what: str) -> _core.FittedClusters:
         """The library's result."""
         fitted: _core.FittedClusters | None = self._fitted

@@ -247,3 +247,11 @@ def test_stability_of_clusters(nested):
 def test_arguments_are_checked(nested, wrong):
     with pytest.raises(exceptions.ParameterError, match=next(iter(wrong))):
         taugraph.SpectralClustering(**wrong).fit(nested[0])
+
+
+def test_agreement_with_local_scaling_is_high_on_blobs_and_absent_for_graphs():
+    X, _ = taugraph.make_spirals(300, random_state=1)
+    apart = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)) + 20 * k for k in range(3)])
+    assert taugraph.SpectralClustering(3).fit(apart).agreement_with_local_scaling() == 1.0
+    found = taugraph.SpectralClustering(2).fit(X).agreement_with_local_scaling()
+    assert found is not None and -1 <= found <= 1

@@ -148,6 +148,11 @@ impl PyFittedClusters {
         to_python(py, &found.iter().map(explanation).collect())
     }
 
+    /// Adjusted Rand index with the clusters of plain local scaling; `None` without points or with too many.
+    fn agreement_with_local_scaling(&self, py: Python<'_>, run_args: RunArgs) -> PyResult<Option<f64>> {
+        run(py, &run_args, |run| self.clusters.agreement_with_local_scaling(run))
+    }
+
     /// Eigenvalues, and the gaps after them that determine the number of clusters.
     fn eigengap<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
         let gap = self.clusters.eigengap();

@@ -5,9 +5,9 @@ mod figures;
 mod layouts;
 
 use serde_json::{Value, json};
-use taugraph::Result;
 use taugraph::points::Duplicates;
 use taugraph::progress::Run;
+use taugraph::{FittedClusters, Result};
 
 use crate::base64::{packed_f64, packed_u16, packed_u32};
 use crate::sample::Sample;
@@ -175,13 +175,19 @@ fn first_equal(duplicates: &Duplicates, sample: &Sample) -> (Vec<u32>, Vec<u32>)
     (of_nodes, of_points)
 }
 
-/// The result, then given and known labels.
+/// The result, its layers, then given and known labels.
 fn categories(subject: &Subject<'_>) -> Vec<Category> {
     let sample = &subject.sample;
     let mut categories = Vec::new();
     if let Some(groups) = subject.groups() {
         let of = sample.of(&groups.of_rows);
         categories.push(Category { name: groups.kind.into(), classes: groups.names, of });
+    }
+    for (of_rows, _) in subject.clusters().map(FittedClusters::layers).unwrap_or_default() {
+        let n_groups = of_rows.iter().max().map_or(0, |last| *last as usize + 1);
+        let classes = (0..n_groups).map(|group| group.to_string()).collect();
+        let of = sample.of(&of_rows).into_iter().map(Some).collect();
+        categories.push(Category { name: format!("layer of {n_groups}"), classes, of });
     }
     if let Some((labels, given)) = subject.labels() {
         let (classes, of) = (labels.classes().to_vec(), sample.of(given.of_rows()));
@@ -202,6 +208,7 @@ fn categories(subject: &Subject<'_>) -> Vec<Category> {
 fn numbers(subject: &Subject<'_>) -> Vec<NumberColumn> {
     let (sample, graph) = (&subject.sample, subject.graph());
     let of_fit = [
+        ("outlier score", subject.clusters().and_then(|clusters| Some(clusters.outlier_scores()?.to_vec()))),
         ("stability", subject.clusters().and_then(|clusters| clusters.stability())),
         ("margin", subject.labels().map(|(labels, _)| labels.margins().to_vec())),
         ("robust scale", graph.local_scales()),

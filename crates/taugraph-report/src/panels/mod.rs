@@ -3,6 +3,7 @@
 //!
 //! To add a panel, add a folder with these two files and its name here: as a module and in [`ALL`].
 
+mod answer;
 mod comparison;
 mod decay;
 mod eigenvalues;
@@ -22,6 +23,7 @@ use crate::subject::Subject;
 
 /// Every panel, in the order of the page.
 pub const ALL: &[PanelKind] = &[
+    answer::PANEL,
     decay::PANEL,
     training::PANEL,
     scales::PANEL,

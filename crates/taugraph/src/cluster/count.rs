@@ -189,7 +189,11 @@ mod tests {
         assert_eq!(n_clusters(&[(7, 1.7), (4, 2.1), (3, 2.4)]), 1, "a ring");
         assert_eq!(n_clusters(&[(12, 0.9), (9, 6.0), (8, 7.3), (2, 10.9)]), 9, "a grid");
         assert_eq!(n_clusters(&[(4, 1.0), (3, 3.9), (2, 13.5)]), 2, "two moons with a gap by chance");
-        assert_eq!(n_clusters(&[(13, 2.5), (12, 3.0), (10, 3.2), (8, 3.4), (7, 4.9), (5, 6.4), (2, 9.4)]), 10, "digits");
+        assert_eq!(
+            n_clusters(&[(13, 2.5), (12, 3.0), (10, 3.2), (8, 3.4), (7, 4.9), (5, 6.4), (2, 9.4)]),
+            10,
+            "digits"
+        );
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Explanation {
 }
 
 /// The nodes of each cluster with the largest sum of weights inside it, at most three.
-pub(crate) fn typical_nodes(graph: &SparseGraph, labels: &Labels) -> Vec<Vec<usize>> {
+pub fn typical_nodes(graph: &SparseGraph, labels: &Labels) -> Vec<Vec<usize>> {
     let inside = |i: usize| -> f64 {
         graph.row(i).filter(|(j, _)| labels[*j as usize] == labels[i]).map(|(_, weight)| weight).sum()
     };
@@ -83,7 +83,7 @@ pub(crate) fn typical_nodes(graph: &SparseGraph, labels: &Labels) -> Vec<Vec<usi
 }
 
 /// Explains clusters of the rows of a table; NaN is a missing cell. `typical_rows` come from [`typical_nodes`].
-pub(crate) fn explain(
+pub fn explain(
     values: &[f64],
     n_columns: usize,
     labels: &[u32],

@@ -101,7 +101,13 @@ impl SpectralClustering {
             neighbors: graph.robust().map(|part| &part.nodes.neighbors),
             constraints: constraints.as_ref(),
         };
-        let clustering = cluster(input, &params, run)?;
+        let rows = graph.duplicates().row_of_node();
+        let clustering = cluster(input, &params, run).map_err(|error| match error {
+            Error::BadConstraint { i, j, rule } => {
+                Error::BadConstraint { i: rows[i as usize], j: rows[j as usize], rule }
+            }
+            other => other,
+        })?;
         let stable = match graph.robust() {
             Some(part) if params.stability > 0 => Some(stability(&part.nodes, &clustering, &params, run)?),
             _ => None,

@@ -14,8 +14,10 @@ pub const PANEL: PanelKind = PanelKind::of::<Eigenvalues>("eigenvalues", include
 
 /// Up to this many nodes, eigenvalues beyond a given number of clusters are computed.
 const MAX_NODES: usize = 50_000;
-/// Maximum number of clusters for which eigenvalues are shown.
+/// Number of clusters up to which eigenvalues are shown, if there are not more clusters.
 const CLUSTERS: usize = 15;
+/// With more clusters there are no eigenvalues on the page.
+const MAX_CLUSTERS: usize = 50;
 
 struct Eigenvalues {
     /// The smallest ones, ascending.
@@ -31,7 +33,10 @@ struct Eigenvalues {
 impl Panel for Eigenvalues {
     /// Those of the clustering or, if the number was given, as many as the automatic choice would have computed.
     fn new(subject: &Subject<'_>, _: &Frame, run: &Run<'_>) -> Result<Option<Self>> {
-        let Some(clusters) = subject.clusters() else { return Ok(None) };
+        let Some(clusters) = subject.clusters().filter(|clusters| clusters.n_clusters() <= MAX_CLUSTERS)
+        else {
+            return Ok(None);
+        };
         let (graph, n_clusters) = (clusters.graph().node_graph(), clusters.n_clusters());
         let params = &clusters.graph().config().cluster;
         let most = CLUSTERS.max(n_clusters + 1);
@@ -45,6 +50,9 @@ impl Panel for Eigenvalues {
         } else {
             (clusters.eigengap().clone(), !is_given)
         };
+        if gap.eigenvalues().is_empty() {
+            return Ok(None);
+        }
         Ok(Some(Self {
             values: gap.eigenvalues().to_vec(),
             gaps: gap.gaps().to_vec(),
