@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large results reference fuzz doc fmt clean
+.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large clusters results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -74,6 +74,12 @@ bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
 	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+
+## The number of clusters on structureless, generated and real sets beside HDBSCAN; writes docs/CLUSTERS.md. PEERS=1 adds UMAP + HDBSCAN, EVoC and PLSCAN.
+clusters: $(VENV)
+	$(if $(PEERS),$(PYTHON) $(PIP) -r scripts/clusters-requirements.txt)
+	$(PYTHON) $(PIP) .
+	$(PYTHON) scripts/clusters.py $(if $(PEERS),--peers)
 
 ## The paper's tables and our own, with controls; writes docs/RESULTS.md. The datasets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.
 results:
