@@ -35,7 +35,8 @@ def prepared(data: Set) -> np.ndarray:
 
 def ours(data: Set):
     X = prepared(data)
-    found = taugraph.SpectralClustering(metric=data.metric, standardize="none", random_state=0).fit(X)
+    graph = taugraph.RobustGraph(metric=data.metric, standardize="none")
+    found = taugraph.SpectralClustering(graph=graph, random_state=0).fit(X)
     return found.labels_, found.count_["resistance"]
 
 
