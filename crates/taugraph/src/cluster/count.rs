@@ -33,11 +33,11 @@ const MAX_ALTERNATIVES: usize = 3;
 pub enum Evidence {
     /// Not distinguishable from one group.
     None,
-    /// Seen in some structureless sets, too.
+    /// Seen in about one structureless set in twenty.
     Weak,
-    /// Rarely seen in structureless sets.
+    /// Seen in about one structureless set in a hundred.
     Moderate,
-    /// Not seen in structureless sets.
+    /// Seen in fewer.
     Strong,
 }
 

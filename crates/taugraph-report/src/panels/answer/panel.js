@@ -24,14 +24,13 @@ panels.answer = ({ clusters, sentence, method, choice, layers, explanations }) =
     const condition = ({ name, above, threshold }) => `${name} ${above ? ">" : "≤"} ${short(threshold)}`;
     const rule = (found) =>
       found ? `${found.conditions.map(condition).join(" and ")}: ${Math.round(100 * found.precision)} % right, ${Math.round(100 * found.recall)} % of it` : "–";
-    const rows = explanations.map((one, cluster) => [
-      text(categories[0].classes[cluster]),
-      grouped(one.size),
-      make("span", {}, ...one.typical.flatMap((point, place) => [place ? ", " : "", pointButton(point)])),
-      text(one.columns.slice(0, 3).map(difference).join("; ")),
-      text(rule(one.rule)),
-    ]);
-    parts.push(make("div", { class: "scroll" }, table(["cluster", data.points.isSample ? "in the sample" : "rows", "typical rows", "what sets it apart", "in a rule"], rows, (column) => column === 1)));
+    const about = (one, cluster) => [
+      make("h3", {}, text(`${categories[0].classes[cluster]}: ${counted(one.size, "row")}${data.points.isSample ? " in the sample" : ""}`)),
+      make("p", {}, text(one.columns.slice(0, 3).map(difference).join("; "))),
+      make("p", { class: "say" }, text(`Rule: ${rule(one.rule)}.`)),
+      one.typical.length > 0 ? make("p", { class: "say" }, "Typical: ", ...one.typical.flatMap((point, place) => [place ? ", " : "", pointButton(point)])) : null,
+    ];
+    parts.push(make("div", { class: "scroll" }, ...explanations.flatMap(about).filter(Boolean)));
   }
   return panel("How many groups", ...parts);
 };
