@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import statistics
 
 import numpy as np
@@ -83,7 +84,7 @@ def test_it_opens_everywhere(spirals, visit, size, scheme):
 def test_every_panel_is_drawn(spirals, visit):
     page = visit(spirals / "page.html")
     panels = data_of(page)["panels"]
-    assert {"decay", "scales", "eigenvalues", "groups", "comparison", "preparation", "stages", "settings"} <= set(panels)
+    assert {"answer", "decay", "scales", "eigenvalues", "groups", "comparison", "preparation", "stages", "settings"} <= set(panels)
     for name in panels:
         assert page.page.locator(f"#panel-{name}").is_visible(), name
     # Links to points, and the dot of the quantile shown.
@@ -93,6 +94,29 @@ def test_every_panel_is_drawn(spirals, visit):
     assert page.page.locator("#panel-decay .now").evaluate_all("dots => dots.map(dot => dot.dataset.tau)") == ["4"]
     # The sections are named by their headings.
     assert page.page.get_by_role("region", name="Points and edges").is_visible()
+
+
+def test_layers_walk_from_coarse_to_fine(tmp_path, visit):
+    """Two pairs of groups: 2 or 4."""
+    draws = random.Random(4)
+    centers = [(0, 0), (6, 0), (60, 0), (66, 0)]
+    rows = [f"{x + draws.gauss(0, 1)},{y + draws.gauss(0, 1)}" for x, y in centers for _ in range(80)]
+    (tmp_path / "data.csv").write_text("a,b\n" + "\n".join(rows) + "\n")
+    taugraph("cluster", tmp_path / "data.csv", "-o", tmp_path / "labels.csv", "--json", tmp_path / "run.json", "--report", tmp_path / "page.html")
+    found = json.loads((tmp_path / "run.json").read_text())["clusters"]
+    page = visit(tmp_path / "page.html")
+    assert found["count_by_boundaries"]["sentence"].lower() in page.text("#panel-answer").lower()
+    buttons = page.page.locator("#layers button")
+    counts = [layer["n_clusters"] for layer in found["layers"]]
+    assert counts == sorted(counts) and len(counts) > 1 and buttons.all_inner_texts() == [str(count) for count in counts]
+    pictures = set()
+    for place, count in enumerate(counts):
+        buttons.nth(place).click()
+        assert page.page.locator("#color option:checked").inner_text() == f"layer of {count}"
+        page.settle()
+        pictures.add(pixels(page))
+    assert len(pictures) == len(counts), "every layer has its colors"
+    assert "Rule:" in page.text("#panel-answer")
 
 
 def test_the_slider_says_what_the_json_says(spirals, visit):
