@@ -154,7 +154,7 @@ def main():
     lines = [
         "# How many clusters",
         "",
-        f"Written by `make clusters`. Seeds 0 to {arguments.seeds - 1}; nothing was chosen on them (docs/decisions/0025). Every method gets the same z-scored columns (images: 50 principal components; topics: unit vectors)",
+        f"Written by `make clusters`. Seeds 0 to {arguments.seeds - 1}; nothing was chosen on them, but tables and images served the choice of the constants (docs/decisions/0025). Every method gets the same z-scored columns (images: 50 principal components; topics: unit vectors)",
         "and its defaults. Noise of HDBSCAN counts as one group if it finds no other; ARI counts all rows. HDBSCAN is left out above 20,000 rows.",
         "",
         *summary(rows, names),
