@@ -115,8 +115,8 @@ impl Sums {
 pub(crate) enum Visits {
     /// All, until none moves.
     All,
-    /// After the first sweep those with a neighbor that moved, until few move: a fraction of the time, and communities as good for
-    /// all but the last digit of the modularity.
+    /// After the first sweep those with a neighbor that moved, until few move: less than half of the time on a million nodes, and
+    /// slightly different communities.
     Marked,
 }
 

@@ -1,8 +1,8 @@
 //! Clustering from a graph to labels: methods, numbers of clusters, layers, pairs, hard inputs.
 
 use taugraph::cluster::{
-    ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, CountRule, Evidence, cluster,
-    memberships, outlier_scores, stability,
+    ClusterInput, ClusterMethod, ClusterParams, Clustering, ComponentPolicy, Constraints, CountRule,
+    Evidence, cluster, memberships, outlier_scores, stability,
 };
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
@@ -117,6 +117,9 @@ fn graphs_without_points_and_hard_graphs_have_answers() {
     let cliques: Vec<(u32, u32)> = clique(0).chain(clique(10)).collect();
     let found = cluster(&of(20, &cliques), &ClusterParams::default(), &run).unwrap();
     assert_eq!((found.n_clusters(), found.n_components), (2, 2));
+    // Components that stay apart are at least as many clusters, found or not.
+    let separately = ClusterParams::default().with(|params| params.components = ComponentPolicy::Separately);
+    assert_eq!(cluster(&of(20, &cliques), &separately, &run).unwrap().n_clusters(), 2);
     assert_eq!(cluster(&of(2, &[(0, 1)]), &ClusterParams::default(), &run).unwrap().n_clusters(), 1);
     let alone = cluster(&of(5, &[]), &ClusterParams::default(), &run).unwrap();
     assert_eq!((alone.n_clusters(), alone.n_components), (1, 5));
@@ -153,6 +156,12 @@ fn pairs_are_honored_or_refused_by_their_rows() {
     let torn = Constraints { must_link: vec![(a[0], a[1])], cannot_link: vec![(a[1], a[0])] };
     let error = fit(torn, k).unwrap_err();
     assert!(error.to_string().contains(&format!("rows {} and {}", a[1], a[0])), "{error}");
+    // Rows of a single group that must not share a cluster: the number that is found is two.
+    let one = Table::new(gaussian(150, 2, 4).values().to_vec(), 2).unwrap();
+    let apart = Constraints { must_link: vec![], cannot_link: vec![(3, 90)] };
+    let split = SpectralClustering::new().constraints(apart).fit(one).unwrap();
+    assert_ne!(split.labels()[3], split.labels()[90]);
+    assert!(split.evidence().unwrap().contains("2 groups"), "{:?}", split.evidence());
     let too_few = Constraints { must_link: vec![], cannot_link: vec![(a[0], b[0])] };
     assert!(matches!(fit(too_few, 1), Err(Error::BadConstraint { .. })));
 }

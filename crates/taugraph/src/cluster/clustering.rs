@@ -104,8 +104,8 @@ pub fn cluster<'a>(
     if input.constraints.is_some_and(|constraints| !constraints.is_empty()) {
         let rule = "must be agglomerate or auto if pairs of rows must or must not share a cluster";
         require(params.method != ClusterMethod::Spectral, "cluster.method", "spectral", rule)?;
-        let is_constrained = params.method == ClusterMethod::Auto || params.count == CountRule::Eigengap;
-        if is_constrained {
+        // Eigenvectors know nothing of pairs.
+        if params.method == ClusterMethod::Auto || params.count == CountRule::Eigengap {
             let method = ClusterMethod::Agglomerate;
             return cluster(input, &ClusterParams { method, count: CountRule::Boundaries, ..*params }, run);
         }

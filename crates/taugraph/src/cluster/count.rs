@@ -77,7 +77,8 @@ pub struct Alternative {
 pub struct CountByBoundaries {
     /// Number of clusters.
     pub n_clusters: usize,
-    /// Resistance of the weakest boundary between two of them; of the strongest boundary that was given up if there is one cluster.
+    /// Resistance of the weakest boundary between two of them; of the strongest boundary that was given up if there is one cluster;
+    /// infinite if nothing connects them, or pairs keep them apart.
     pub resistance: f64,
     /// The evidence for as many clusters.
     pub evidence: Evidence,
@@ -92,10 +93,15 @@ impl CountByBoundaries {
     pub(super) fn new(tree: &MergeTree) -> Self {
         let levels = tree.levels();
         let Some(answer) = answer(&levels) else {
+            // Groups that never merge: separate components, or kept apart by pairs.
+            let n_clusters = tree.min_groups();
             let strongest = levels.last().map_or(f64::NEG_INFINITY, |level| level.left);
-            let alternatives = alternatives(&levels, 1);
-            let evidence = Evidence::None;
-            return Self { n_clusters: 1, resistance: strongest, evidence, alternatives, weakest: None };
+            let (resistance, evidence) = match n_clusters {
+                1 => (strongest, Evidence::None),
+                _ => (f64::INFINITY, Evidence::Strong),
+            };
+            let alternatives = alternatives(&levels, n_clusters);
+            return Self { n_clusters, resistance, evidence, alternatives, weakest: None };
         };
         let level = levels[answer];
         Self {

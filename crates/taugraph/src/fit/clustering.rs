@@ -244,7 +244,7 @@ impl FittedClusters {
             .iter()
             .map(|other| other.n_clusters.to_string())
             .collect::<Vec<_>>()
-            .join(", ");
+            .join(" or ");
         let also = if also.is_empty() { String::new() } else { format!("; {also} would also be an answer") };
         let n_clusters = self.n_clusters();
         Some(match (n_clusters, count.evidence) {
@@ -253,6 +253,9 @@ impl FittedClusters {
                 format!(
                     "{n} groups because of min_clusters or max_clusters; the boundaries suggest {found}{also}"
                 )
+            }
+            (n, _) if count.resistance == f64::INFINITY => {
+                format!("{n} groups: nothing connects them, or pairs of rows keep them apart{also}")
             }
             (1, _) => format!("one group: nothing here is distinguishable from a single group{also}"),
             (n, evidence) => {
