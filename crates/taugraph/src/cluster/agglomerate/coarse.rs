@@ -1,7 +1,5 @@
 //! Groups of nodes and the boundaries between them: all that merging needs to know of the graph.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use super::density::LocalDensity;
@@ -9,7 +7,7 @@ use crate::graph::SparseGraph;
 use crate::labels::Labels;
 
 /// A group of nodes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Group {
     /// Number of nodes.
     pub size: f64,
@@ -19,11 +17,16 @@ pub(super) struct Group {
     pub inverse_dimension: f64,
     /// The mean level of its densest micro-community.
     pub peak: f64,
+    /// The resistance to a unit of current from anywhere to anywhere within the group is at most this; micro-communities have none.
+    pub inner_resistance: f64,
 }
 
 impl Group {
-    pub fn joined(self, other: Group) -> Group {
+    /// Two groups, with the weight of their boundary, as one.
+    pub fn joined(self, other: Group, weight: f64) -> Group {
         Group {
+            // The current is led through the boundary in proportion to the weights; the least resistance is at most that.
+            inner_resistance: self.inner_resistance + other.inner_resistance + 1.0 / weight,
             size: self.size + other.size,
             volume: self.volume + other.volume,
             inverse_dimension: self.inverse_dimension + other.inverse_dimension,
@@ -62,8 +65,8 @@ impl Boundary {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CoarseGraph {
     pub groups: Vec<Group>,
-    /// Both directions. The order of a map keeps sums the same on every machine.
-    pub boundaries: Vec<BTreeMap<u32, Boundary>>,
+    /// Both directions, ascending.
+    pub boundaries: Vec<Vec<(u32, Boundary)>>,
 }
 
 impl CoarseGraph {
@@ -80,15 +83,17 @@ impl CoarseGraph {
                 |sums, (own, members)| of_group(own as u32, members, (graph, labels, density), sums),
             )
             .collect();
-        let (groups, rows): (Vec<Group>, Vec<Vec<(u32, Boundary)>>) = found.into_iter().unzip();
-        let mut boundaries: Vec<BTreeMap<u32, Boundary>> =
-            rows.into_iter().map(|row| row.into_iter().collect()).collect();
+        let (groups, mut boundaries): (Vec<Group>, Vec<Vec<(u32, Boundary)>>) = found.into_iter().unzip();
         // The two directions were summed in different orders; one of them counts.
+        let mut next = vec![0; n_groups];
         for a in 0..n_groups {
             let (before, rest) = boundaries.split_at_mut(a + 1);
-            for (&b, boundary) in before[a].range_mut(a as u32 + 1..) {
+            for (b, boundary) in before[a].iter_mut().skip_while(|(b, _)| *b as usize <= a) {
                 boundary.squared_level = boundary.level * boundary.level / boundary.weight;
-                rest[b as usize - a - 1].insert(a as u32, *boundary);
+                // Lower numbers come first in the row of b, in this order.
+                let b = *b as usize;
+                rest[b - a - 1][next[b]].1 = *boundary;
+                next[b] += 1;
             }
         }
         Self { groups, boundaries }
@@ -103,7 +108,7 @@ fn of_group(
     sums: &mut [Boundary],
 ) -> (Group, Vec<(u32, Boundary)>) {
     let level = |i: usize| density.map_or(0.0, |density| density.level[i]);
-    let mut group = Group { size: members.len() as f64, volume: 0.0, inverse_dimension: 0.0, peak: 0.0 };
+    let mut group = Group { size: members.len() as f64, ..Group::default() };
     let mut beside: Vec<u32> = Vec::new();
     for &i in members {
         let i = i as usize;
@@ -117,7 +122,7 @@ fn of_group(
                     beside.push(other);
                 }
                 let level = 0.5 * weight * (level(i) + level(j as usize));
-                sums[other as usize].add(Boundary { weight, level, squared_level: 0.0 });
+                sums[other as usize].add(Boundary { weight, level, ..Boundary::default() });
             }
         }
     }

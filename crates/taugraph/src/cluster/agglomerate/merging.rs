@@ -1,11 +1,12 @@
 //! Average linkage with a heap: the pair of groups with the largest mean weight merges first.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::LOWEST_THRESHOLD;
 use super::coarse::{Boundary, CoarseGraph, Group};
-use super::resistance::{local_resistance, share_at_boundary, spread_term};
+use super::members::Members;
+use super::resistance::{is_concentrated, local_resistance, share_at_boundary, spread_term};
 use super::tree::Merge;
 use crate::error::Result;
 use crate::progress::Run;
@@ -30,13 +31,9 @@ pub(super) fn merge_all(
     veto: Veto,
     run: &Run<'_>,
 ) -> Result<Vec<Merge>> {
-    let mut merging = Merging::new(coarse, veto);
-    for &(a, b) in apart {
-        merging.apart[a as usize].insert(b);
-        merging.apart[b as usize].insert(a);
-    }
+    let mut merging = Merging::new(coarse, apart, veto);
     loop {
-        while let Some(pair) = merging.heap.pop() {
+        while let Some(pair) = merging.next_pair() {
             run.check()?;
             merging.visit(pair);
         }
@@ -49,10 +46,12 @@ pub(super) fn merge_all(
     }
 }
 
-/// A pair of groups in a heap. Pairs of groups that have merged since stay in it and are passed over.
+/// A pair of groups with its rank. Pairs of groups that have merged since stay where they are and are passed over.
+#[derive(Clone, Copy)]
 struct Ranked {
     /// The pair with the largest value comes first.
     value: f64,
+    /// The lower number first.
     pair: (u32, u32),
 }
 
@@ -78,17 +77,19 @@ impl Ord for Ranked {
 }
 
 struct Merging<'a> {
-    coarse: &'a CoarseGraph,
     veto: Veto,
     threshold: f64,
     /// Groups by their number in the tree; `None` once merged into another.
     groups: Vec<Option<Group>>,
-    boundaries: Vec<BTreeMap<u32, Boundary>>,
-    /// Micro-communities of each group.
-    members: Vec<Vec<u32>>,
+    /// The boundaries of each group, ascending. Those with groups that have merged since stay in the row and are passed over; the
+    /// merged group has a higher number than all before, so its boundary is added at the end.
+    boundaries: Vec<Vec<(u32, Boundary)>>,
+    members: Members<'a>,
     /// Groups that each must not merge with.
     apart: Vec<BTreeSet<u32>>,
-    /// Pairs by their linkage.
+    /// Each group's pairs with groups of lower numbers by their linkage, the best last.
+    queues: Vec<Vec<Ranked>>,
+    /// The best pair of each group's queue, taken from there.
     heap: BinaryHeap<Ranked>,
     /// Pairs that wait, by their negative resistance.
     waiting: BinaryHeap<Ranked>,
@@ -96,23 +97,25 @@ struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    fn new(coarse: &'a CoarseGraph, veto: Veto) -> Self {
+    fn new(coarse: &'a CoarseGraph, apart: &[(u32, u32)], veto: Veto) -> Self {
+        let n = coarse.groups.len();
         let mut merging = Self {
-            coarse,
             veto,
             threshold: LOWEST_THRESHOLD,
             groups: coarse.groups.iter().copied().map(Some).collect(),
             boundaries: coarse.boundaries.clone(),
-            members: (0..coarse.groups.len() as u32).map(|micro| vec![micro]).collect(),
-            apart: vec![BTreeSet::new(); coarse.groups.len()],
+            members: Members::new(coarse),
+            apart: vec![BTreeSet::new(); n],
+            queues: vec![Vec::new(); n],
             heap: BinaryHeap::new(),
             waiting: BinaryHeap::new(),
             merges: Vec::new(),
         };
-        for a in 0..coarse.groups.len() as u32 {
-            let beside: Vec<u32> = coarse.boundaries[a as usize].range(a + 1..).map(|(&b, _)| b).collect();
-            beside.into_iter().for_each(|b| merging.push(a, b));
+        for &(a, b) in apart {
+            merging.apart[a as usize].insert(b);
+            merging.apart[b as usize].insert(a);
         }
+        (0..n as u32).for_each(|group| merging.enqueue(group));
         merging
     }
 
@@ -120,12 +123,83 @@ impl<'a> Merging<'a> {
         self.groups[number as usize].expect("a group that was not merged")
     }
 
-    fn linkage(&self, a: u32, b: u32) -> f64 {
-        self.boundaries[a as usize][&b].weight / (self.group(a).size * self.group(b).size)
+    fn boundary(&self, a: u32, b: u32) -> Boundary {
+        let row = &self.boundaries[a as usize];
+        row[row.binary_search_by_key(&b, |beside| beside.0).expect("groups beside each other")].1
     }
 
-    fn push(&mut self, a: u32, b: u32) {
-        self.heap.push(Ranked { value: self.linkage(a, b), pair: (a.min(b), a.max(b)) });
+    fn linkage(&self, a: u32, b: u32, boundary: &Boundary) -> f64 {
+        boundary.weight / (self.group(a).size * self.group(b).size)
+    }
+
+    /// The boundaries of a group with groups that are present.
+    fn beside(&self, group: u32) -> impl Iterator<Item = (u32, Boundary)> + '_ {
+        let row = self.boundaries[group as usize].iter().copied();
+        row.filter(|(other, _)| self.groups[*other as usize].is_some())
+    }
+
+    /// The boundaries of two groups as those of one.
+    fn joined_boundaries(&self, a: u32, b: u32) -> Vec<(u32, Boundary)> {
+        let (mut of_a, mut of_b) = (self.beside(a).peekable(), self.beside(b).peekable());
+        let mut joined = Vec::new();
+        loop {
+            let order = match (of_a.peek(), of_b.peek()) {
+                (Some(first), Some(second)) => first.0.cmp(&second.0),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => break,
+            };
+            let mut next = Boundary::default();
+            let mut other = 0;
+            if order.is_le() {
+                let (number, boundary) = of_a.next().expect("peeked");
+                (other, next) = (number, boundary);
+            }
+            if order.is_ge() {
+                let (number, boundary) = of_b.next().expect("peeked");
+                next.add(boundary);
+                other = number;
+            }
+            if other != a && other != b {
+                joined.push((other, next));
+            }
+        }
+        joined
+    }
+
+    /// Ranks the pairs of a group with those of lower numbers: every pair is in one queue.
+    fn enqueue(&mut self, group: u32) {
+        let ranked = |(other, boundary): (u32, Boundary)| Ranked {
+            value: self.linkage(other, group, &boundary),
+            pair: (other, group),
+        };
+        let lower = self.beside(group).take_while(|(other, _)| *other < group);
+        let mut queue: Vec<Ranked> = lower.map(ranked).collect();
+        queue.sort_unstable();
+        self.heap.extend(queue.pop());
+        self.queues[group as usize] = queue;
+    }
+
+    /// The pair with the largest linkage that was not visited yet.
+    fn next_pair(&mut self) -> Option<(u32, u32)> {
+        loop {
+            let Ranked { pair, .. } = self.heap.pop()?;
+            let group = pair.1 as usize;
+            if self.groups[group].is_none() {
+                self.queues[group] = Vec::new();
+                continue;
+            }
+            let is_present = |ranked: &Ranked| self.groups[ranked.pair.0 as usize].is_some();
+            while let Some(next) = self.queues[group].pop() {
+                if is_present(&next) {
+                    self.heap.push(next);
+                    break;
+                }
+            }
+            if self.are_present(pair) {
+                return Some(pair);
+            }
+        }
     }
 
     fn are_present(&self, (a, b): (u32, u32)) -> bool {
@@ -133,60 +207,59 @@ impl<'a> Merging<'a> {
     }
 
     /// Merges a pair, or has it wait.
-    fn visit(&mut self, Ranked { pair: (a, b), .. }: Ranked) {
-        if !self.are_present((a, b)) || self.apart[a as usize].contains(&b) {
+    fn visit(&mut self, (a, b): (u32, u32)) {
+        if self.apart[a as usize].contains(&b) {
             return;
         }
-        let (of_a, of_b) = (self.group(a), self.group(b));
-        let mut resistance = local_resistance(of_a, of_b, self.boundaries[a as usize][&b]);
-        let may_wait = self.veto == Veto::ByResistance && of_a.size.min(of_b.size) >= MIN_SIZE;
-        if may_wait && resistance > self.threshold {
-            let share = share_at_boundary(self.coarse, &self.members[a as usize], &self.members[b as usize]);
-            resistance += spread_term(share);
-            if resistance > self.threshold {
-                self.waiting.push(Ranked { value: -resistance, pair: (a, b) });
-                return;
-            }
+        let resistance = self.resistance(a, b);
+        if self.veto == Veto::Never || resistance <= self.threshold {
+            self.merge((a, b), resistance);
+        } else {
+            self.waiting.push(Ranked { value: -resistance, pair: (a, b) });
         }
-        self.merge((a, b), resistance);
+    }
+
+    /// The resistance of a boundary: in full only where it decides.
+    fn resistance(&mut self, a: u32, b: u32) -> f64 {
+        let (of_a, of_b) = (self.group(a), self.group(b));
+        let boundary = self.boundary(a, b);
+        let local = local_resistance(of_a, of_b, boundary);
+        if self.veto == Veto::Never || local <= self.threshold {
+            return local;
+        }
+        if of_a.size.min(of_b.size) < MIN_SIZE {
+            return local.min(self.threshold);
+        }
+        if is_concentrated(of_a, of_b, boundary) {
+            return local;
+        }
+        let (parts_of_a, parts_of_b, across) = self.members.parts_of_both(a, b);
+        local + spread_term(share_at_boundary(parts_of_a, parts_of_b, &across))
     }
 
     fn merge(&mut self, (a, b): (u32, u32), resistance: f64) {
-        let linkage = self.linkage(a, b);
-        let joined = self.group(a).joined(self.group(b));
+        let boundary = self.boundary(a, b);
+        let linkage = self.linkage(a, b, &boundary);
+        let joined = self.group(a).joined(self.group(b), boundary.weight);
         let number = self.groups.len() as u32;
-        let take =
-            |list: &mut Vec<BTreeMap<u32, Boundary>>, group: u32| std::mem::take(&mut list[group as usize]);
-        let (of_a, of_b) = (take(&mut self.boundaries, a), take(&mut self.boundaries, b));
-        // The smaller list of boundaries is added to the larger.
-        let (mut all, fewer) = if of_a.len() >= of_b.len() { (of_a, of_b) } else { (of_b, of_a) };
-        for (other, boundary) in fewer {
-            all.entry(other).or_default().add(boundary);
-        }
-        all.remove(&a);
-        all.remove(&b);
+        let boundaries = self.joined_boundaries(a, b);
+        [a, b].iter().for_each(|&group| self.boundaries[group as usize] = Vec::new());
         self.groups[a as usize] = None;
         self.groups[b as usize] = None;
         self.groups.push(Some(joined));
-        let (of_a, of_b) =
-            (std::mem::take(&mut self.members[a as usize]), std::mem::take(&mut self.members[b as usize]));
-        self.members.push(of_a.into_iter().chain(of_b).collect());
-        let of_b = std::mem::take(&mut self.apart[b as usize]);
-        let mut apart = std::mem::take(&mut self.apart[a as usize]);
+        self.members.merge(a, b);
+        let [mut apart, of_b] = [a, b].map(|group| std::mem::take(&mut self.apart[group as usize]));
         apart.extend(of_b);
         apart.iter().for_each(|&other| {
             self.apart[other as usize].insert(number);
         });
         self.apart.push(apart);
-        let beside: Vec<u32> = all.keys().copied().collect();
-        for &other in &beside {
-            let back = &mut self.boundaries[other as usize];
-            back.remove(&a);
-            back.remove(&b);
-            back.insert(number, all[&other]);
+        for &(other, boundary) in &boundaries {
+            self.boundaries[other as usize].push((number, boundary));
         }
-        self.boundaries.push(all);
-        beside.into_iter().for_each(|other| self.push(other, number));
+        self.boundaries.push(boundaries);
+        self.queues.push(Vec::new());
+        self.enqueue(number);
         self.merges.push(Merge {
             groups: [a, b],
             linkage,
@@ -220,8 +293,10 @@ mod tests {
                     let weight: f64 = of_a
                         .iter()
                         .flat_map(|&i| of_b.iter().map(move |&j| (i, j)))
-                        .filter_map(|(i, j)| coarse.boundaries[i as usize].get(&j))
-                        .map(|boundary| boundary.weight)
+                        .flat_map(|(i, j)| {
+                            coarse.boundaries[i as usize].iter().filter(move |beside| beside.0 == j)
+                        })
+                        .map(|(_, boundary)| boundary.weight)
                         .sum();
                     let size = |set: &[u32]| set.iter().map(|&i| coarse.groups[i as usize].size).sum::<f64>();
                     let linkage = weight / (size(of_a) * size(of_b));

@@ -6,6 +6,7 @@
 
 mod coarse;
 mod density;
+mod members;
 mod merging;
 mod micro;
 mod refine;
@@ -59,7 +60,8 @@ pub(super) fn agglomerate(
     let merged = |veto| -> Result<MergeTree> {
         Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(&coarse, &apart, veto, run)? })
     };
-    Ok(Agglomeration { by_linkage: merged(Veto::Never)?, by_resistance: merged(Veto::ByResistance)? })
+    let (by_linkage, by_resistance) = rayon::join(|| merged(Veto::Never), || merged(Veto::ByResistance));
+    Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
 }
 
 /// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph.

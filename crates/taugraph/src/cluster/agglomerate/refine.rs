@@ -2,6 +2,8 @@
 //!
 //! Micro-communities are merged whole; nodes at their rims may have more weight to a cluster next to theirs.
 
+use rayon::prelude::*;
+
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
 
@@ -10,12 +12,20 @@ const SWEEPS: usize = 10;
 
 /// Moves every node to the cluster with the largest sum of weights to it, one after the other, until none moves. A cluster keeps its
 /// last node; in a tie a node stays, and so does a node for which `is_fixed`.
-pub(crate) fn refine(graph: &SparseGraph, labels: &Labels, is_fixed: impl Fn(usize) -> bool) -> Labels {
+pub(crate) fn refine(
+    graph: &SparseGraph,
+    labels: &Labels,
+    is_fixed: impl Fn(usize) -> bool + Sync,
+) -> Labels {
     let mut clusters = labels.to_vec();
     let mut sizes = labels.sizes();
     let mut sums = vec![0.0; labels.n_classes()];
-    // Nodes that may move: at first all, then those with a neighbor that moved.
-    let mut is_marked: Vec<bool> = (0..graph.n_nodes()).map(|node| !is_fixed(node)).collect();
+    // Nodes that may move: at first those with a neighbor elsewhere, then those with a neighbor that moved.
+    let has_neighbor_elsewhere = |i: usize| graph.row(i).any(|(j, _)| labels[j as usize] != labels[i]);
+    let mut is_marked: Vec<bool> = (0..graph.n_nodes())
+        .into_par_iter()
+        .map(|node| !is_fixed(node) && has_neighbor_elsewhere(node))
+        .collect();
     for _ in 0..SWEEPS {
         let mut n_moved = 0;
         for i in 0..graph.n_nodes() {

@@ -12,7 +12,8 @@
 //!
 //! The constants were chosen on generated sets, docs/decisions/0025 tells how; docs/CLUSTERS.md has the rates on structureless sets.
 
-use super::coarse::{Boundary, CoarseGraph, Group};
+use super::coarse::{Boundary, Group};
+use super::members::Parts;
 
 /// Conductance of a homogeneous body at [`USUAL_SIZE`] is e^−(this·z).
 const HOMOGENEOUS: f64 = 5.0;
@@ -42,53 +43,57 @@ pub(super) fn spread_term(share: f64) -> f64 {
     SPREAD * (share.max(1e-6) / CONCENTRATED).ln().min(0.0)
 }
 
-/// e: the share of the resistance to a current from the micro-communities `a` to the micro-communities `b` that lies between them.
-/// Sources and sinks are in proportion to the volumes; a micro-community has no resistance inside.
-pub(super) fn share_at_boundary(coarse: &CoarseGraph, a: &[u32], b: &[u32]) -> f64 {
-    if a.len() + b.len() == 2 {
+/// Whether the last term of S is 0 by what the groups have inside: at least 1/W lies at the boundary, at most their resistances inside.
+pub(super) fn is_concentrated(a: Group, b: Group, boundary: Boundary) -> bool {
+    1.0 >= CONCENTRATED * (1.0 + boundary.weight * (a.inner_resistance + b.inner_resistance))
+}
+
+/// e: the share of the resistance to a current from one group to another that lies between them, given their parts and the weights
+/// across. Sources and sinks are in proportion to the volumes; a part has no resistance inside.
+pub(super) fn share_at_boundary(a: &Parts, b: &Parts, across: &[(usize, usize, f64)]) -> f64 {
+    let n_first = a.volumes.len();
+    if n_first + b.volumes.len() == 2 {
         return 1.0;
     }
-    let system = Subgraph::new(coarse, a, b);
+    let system = Circuit::new(a, b, across);
     let potentials = system.potentials();
-    let (mut across, mut total) = (0.0, 0.0);
+    let (mut at_boundary, mut total) = (0.0, 0.0);
     for (i, row) in system.rows.iter().enumerate() {
         for &(j, weight) in row {
             let energy = weight * (potentials[i] - potentials[j]).powi(2);
             total += energy;
-            if (i < a.len()) != (j < a.len()) {
-                across += energy;
+            if (i < n_first) != (j < n_first) {
+                at_boundary += energy;
             }
         }
     }
-    if total > 0.0 { across / total } else { 1.0 }
+    if total > 0.0 { at_boundary / total } else { 1.0 }
 }
 
-/// The micro-communities of two groups, those of the first group first.
-struct Subgraph {
+/// The parts of two groups, those of the first group first.
+struct Circuit {
     rows: Vec<Vec<(usize, f64)>>,
     degrees: Vec<f64>,
     /// Current that enters (positive) or leaves.
     currents: Vec<f64>,
 }
 
-impl Subgraph {
-    fn new(coarse: &CoarseGraph, a: &[u32], b: &[u32]) -> Self {
-        let mut place = std::collections::HashMap::new();
-        a.iter().chain(b).enumerate().for_each(|(index, &micro)| {
-            place.insert(micro, index);
-        });
-        let row = |&micro: &u32| -> Vec<(usize, f64)> {
-            let beside = coarse.boundaries[micro as usize].iter();
-            beside.filter_map(|(other, boundary)| Some((*place.get(other)?, boundary.weight))).collect()
-        };
-        let rows: Vec<Vec<(usize, f64)>> = a.iter().chain(b).map(row).collect();
+impl Circuit {
+    fn new(a: &Parts, b: &Parts, across: &[(usize, usize, f64)]) -> Self {
+        let n_first = a.volumes.len();
+        let shifted =
+            |row: &Vec<(usize, f64)>| row.iter().map(|&(j, weight)| (n_first + j, weight)).collect();
+        let mut rows: Vec<Vec<(usize, f64)>> =
+            a.rows.iter().cloned().chain(b.rows.iter().map(shifted)).collect();
+        for &(i, j, weight) in across {
+            rows[i].push((n_first + j, weight));
+            rows[n_first + j].push((i, weight));
+        }
         let degrees = rows.iter().map(|row| row.iter().map(|(_, weight)| weight).sum()).collect();
-        let volume = |micro: &u32| coarse.groups[*micro as usize].volume;
-        let (volume_a, volume_b): (f64, f64) = (a.iter().map(volume).sum(), b.iter().map(volume).sum());
-        let entering = a.iter().map(|micro| volume(micro) / volume_a);
-        let leaving = b.iter().map(|micro| -volume(micro) / volume_b);
-        let currents = entering.chain(leaving).collect();
-        Self { rows, degrees, currents }
+        let [volume_a, volume_b] = [a, b].map(|parts| parts.volumes.iter().sum::<f64>());
+        let entering = a.volumes.iter().map(|volume| volume / volume_a);
+        let leaving = b.volumes.iter().map(|volume| -volume / volume_b);
+        Self { rows, degrees, currents: entering.chain(leaving).collect() }
     }
 
     /// L·f = currents by conjugate gradients with the degrees as preconditioner. Constant vectors are the null space, and the
@@ -135,39 +140,48 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
-    /// Micro-communities in a row, each joined to the next by its weight.
-    fn chain(weights: &[f64]) -> CoarseGraph {
-        let n = weights.len() + 1;
-        let group = Group { size: 20.0, volume: 10.0, inverse_dimension: 10.0, peak: 0.0 };
-        let mut boundaries = vec![BTreeMap::new(); n];
+    /// Parts of equal volumes in a row, each joined to the next by its weight.
+    fn chain(weights: &[f64]) -> Parts {
+        let mut rows = vec![Vec::new(); weights.len() + 1];
         for (i, &weight) in weights.iter().enumerate() {
-            let boundary = Boundary { weight, level: 0.0, squared_level: 0.0 };
-            boundaries[i].insert(i as u32 + 1, boundary);
-            boundaries[i + 1].insert(i as u32, boundary);
+            rows[i].push((i + 1, weight));
+            rows[i + 1].push((i, weight));
         }
-        CoarseGraph { groups: vec![group; n], boundaries }
+        Parts { volumes: vec![10.0; rows.len()], rows }
     }
 
     #[test]
     fn resistance_of_a_chain_is_that_of_its_parts() {
+        let three = chain(&[1.0, 1.0]);
+        let share = |weight: f64| share_at_boundary(&three, &three, &[(2, 0, weight)]);
         // Currents 1/3, 2/3, 1, 2/3, 1/3 through equal weights: the middle has 1 of 1 + 2·(4/9 + 1/9).
-        let even = chain(&[1.0; 5]);
-        let share = share_at_boundary(&even, &[0, 1, 2], &[3, 4, 5]);
-        assert!((share - 1.0 / (1.0 + 10.0 / 9.0)).abs() < 2e-2, "{share}");
+        assert!((share(1.0) - 1.0 / (1.0 + 10.0 / 9.0)).abs() < 2e-2, "{}", share(1.0));
         // A bottleneck has nearly all of it.
-        let narrow = chain(&[1.0, 1.0, 0.01, 1.0, 1.0]);
-        let share = share_at_boundary(&narrow, &[0, 1, 2], &[3, 4, 5]);
-        assert!((share - 100.0 / (100.0 + 10.0 / 9.0)).abs() < 2e-2, "{share}");
-        assert_eq!(share_at_boundary(&narrow, &[2], &[3]), 1.0);
+        assert!((share(0.01) - 100.0 / (100.0 + 10.0 / 9.0)).abs() < 2e-2, "{}", share(0.01));
+        let one = chain(&[]);
+        assert_eq!(share_at_boundary(&one, &one, &[(0, 0, 1.0)]), 1.0);
+    }
+
+    #[test]
+    fn a_boundary_known_to_be_concentrated_has_that_share() {
+        // Two merges inside of each, through weights of 1.
+        let group = Group { inner_resistance: 2.0, ..Group::default() };
+        let three = chain(&[1.0, 1.0]);
+        for weight in [0.01, 0.05, 0.08, 0.1, 1.0] {
+            let share = share_at_boundary(&three, &three, &[(2, 0, weight)]);
+            let boundary = Boundary { weight, ..Boundary::default() };
+            assert!(share >= CONCENTRATED || !is_concentrated(group, group, boundary), "{weight}: {share}");
+        }
+        assert!(is_concentrated(group, group, Boundary { weight: 0.08, ..Boundary::default() }));
+        assert!(!is_concentrated(group, group, Boundary { weight: 0.1, ..Boundary::default() }));
     }
 
     #[test]
     fn weaker_boundaries_deeper_valleys_and_bottlenecks_resist_more() {
-        let group = Group { size: 100.0, volume: 500.0, inverse_dimension: 50.0, peak: 1.0 };
+        let group =
+            Group { size: 100.0, volume: 500.0, inverse_dimension: 50.0, peak: 1.0, inner_resistance: 0.0 };
         let of = |weight: f64, mean: f64| {
             let boundary = Boundary { weight, level: mean * weight, squared_level: mean * mean * weight };
             local_resistance(group, group, boundary)
