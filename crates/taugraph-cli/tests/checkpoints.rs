@@ -36,8 +36,8 @@ fn killed_after_every_number_of_stages() {
         folder.ok(&line);
         assert_eq!(folder.read(&format!("killed-{n_stages}.csv")), folder.read("whole.csv"));
     }
-    // Neighbors, quantiles, graph, micro-communities, embedding, clusters and three draws.
-    assert_eq!(stages(&folder, "work-1"), 9);
+    // Neighbors, quantiles, graph, embedding, clusters and three draws.
+    assert_eq!(stages(&folder, "work-1"), 8);
 }
 
 #[test]

@@ -278,13 +278,14 @@ fn main() -> Outcome {
             let before = peak_memory();
             let start = Instant::now();
             let stages = Stages(start);
-            let run = run.with_progress(&stages);
+            let seed = scaling.get(2).map_or(Ok(0), |seed| seed.parse())?;
+            let run = run.with_progress(&stages).with_seed(seed);
             let prepared = prepare(data.points.values(), d, &preparation, &run)?;
             let space = Space::from_points(prepared.points, Metric::Euclidean)?;
             let robust = robust_graph(&space, &params, &run)?;
             let graph_seconds = start.elapsed().as_secs_f64();
             let method = match scaling {
-                [_, method] => ClusterMethod::named(method).ok_or("no such method")?,
+                [_, method, ..] => ClusterMethod::named(method).ok_or("no such method")?,
                 _ => ClusterMethod::Auto,
             };
             let cluster_params = ClusterParams::default().with(|params| {

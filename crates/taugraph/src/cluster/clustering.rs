@@ -1,5 +1,7 @@
 //! The clustering of a graph: by the method that suits it, with the number of clusters given or found.
 
+use rayon::prelude::*;
+
 use super::agglomerate::{Agglomeration, MergeTree, agglomerate, refine};
 use super::choice::{CutQuality, MethodChoice};
 use super::constraints::Constraints;
@@ -18,6 +20,13 @@ use crate::spectral::Embedding;
 
 /// With more clusters eigenvectors cost more than they add: `auto` agglomerates.
 const MAX_SPECTRAL: usize = 50;
+/// Micro-communities depend on chance, and with them what is merged: the graph is agglomerated so often; mean resistances and the best
+/// cut count,
+const TIMES: usize = 5;
+/// but for graphs of more nodes than this: theirs vary less, and take longer.
+const MANY_NODES: usize = 100_000;
+/// Normalized cuts are about the same up to this factor.
+const ABOUT: f64 = 1.1;
 
 /// A clustering of the nodes of a graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,16 +140,18 @@ pub fn cluster<'a>(
     };
     let connected = linked.as_ref().unwrap_or(graph);
     let connected_input = ClusterInput { graph: connected, ..input };
-    let trees = agglomerate(connected_input, params.n_clusters.unwrap_or(1), run)?;
+    let n_times = if n > MANY_NODES { 1 } else { TIMES };
+    let trees = agglomerate(connected_input, params.n_clusters.unwrap_or(1), n_times, run)?;
     let (n_clusters, count) = match params.n_clusters {
         Some(given) => (given, None),
         None => {
-            let found = CountByBoundaries::new(&trees.by_resistance);
+            let by_resistance: Vec<&MergeTree> = trees.iter().map(|trees| &trees.by_resistance).collect();
+            let found = CountByBoundaries::new(&by_resistance);
             let most = params.max_clusters.unwrap_or(n).min(n);
             (found.n_clusters.clamp(params.min_clusters.unwrap_or(1).min(most), most), Some(found))
         }
     };
-    let least = trees.by_linkage.min_groups();
+    let least = trees[0].by_linkage.min_groups();
     if n_clusters < least {
         let apart = input.constraints.and_then(|constraints| constraints.cannot_link.first());
         return Err(match apart {
@@ -151,10 +162,12 @@ pub fn cluster<'a>(
             None => Error::FewerClustersThanComponents { clusters: n_clusters, components: least },
         });
     }
-    let agglomerated = match params.method {
-        ClusterMethod::Spectral => None,
-        ClusterMethod::Auto | ClusterMethod::Agglomerate => best_cut(connected_input, &trees, n_clusters),
-    };
+    let agglomerated = best_cut(connected_input, &trees, n_clusters);
+    let chosen = agglomerated.as_ref().map_or(0, |(index, ..)| *index);
+    let tree = trees.into_iter().nth(chosen).expect("at least one agglomeration").by_resistance;
+    let agglomerated = agglomerated
+        .filter(|_| params.method != ClusterMethod::Spectral)
+        .map(|(_, labels, quality)| (labels, quality));
     let by_eigenvectors = || {
         let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
         spectral_clustering(graph, &exactly, run)
@@ -178,28 +191,36 @@ pub fn cluster<'a>(
             _ => Clustering::new(labels, ClusterMethod::Agglomerate),
         },
     };
-    let layers = layers(&trees.by_resistance, n_clusters);
-    Ok(Clustering { count, tree: Some(trees.by_resistance), layers, n_components, links, ..found })
+    let is_answer =
+        |count: &&CountByBoundaries| count.n_clusters == n_clusters && count.resistance.is_finite();
+    let resistance = count.as_ref().filter(is_answer).map(|count| count.resistance);
+    let layers = layers(&tree, n_clusters, resistance);
+    Ok(Clustering { count, tree: Some(tree), layers, n_components, links, ..found })
 }
 
-/// The better of the cuts of both trees into so many clusters, if they have one.
+/// The best of the cuts of all trees into so many clusters, with the index of its agglomeration; `None` if none has one. Of those with
+/// about the smallest normalized cut the one with the largest modularity: either alone goes astray, the first with two overlapping
+/// groups, the second with groups of very different sizes.
 pub(super) fn best_cut(
     ClusterInput { graph, constraints, .. }: ClusterInput<'_>,
-    trees: &Agglomeration,
+    trees: &[Agglomeration],
     n_clusters: usize,
-) -> Option<(Labels, CutQuality)> {
+) -> Option<(usize, Labels, CutQuality)> {
     let is_named = constraints.map(|constraints| constraints.named(graph.n_nodes()));
     let is_fixed = |node: usize| is_named.as_ref().is_some_and(|named| named[node]);
-    let cut = |tree: &MergeTree| {
-        let labels = tree.cut(n_clusters)?;
+    let all: Vec<(usize, &MergeTree)> = trees
+        .iter()
+        .enumerate()
+        .flat_map(|(index, trees)| [(index, &trees.by_resistance), (index, &trees.by_linkage)])
+        .collect();
+    let cut = |(index, tree): (usize, &MergeTree)| {
+        let labels = refine(graph, &tree.cut(n_clusters)?, is_fixed);
         let quality = CutQuality::new(graph, &labels);
-        Some((labels, quality))
+        Some((index, labels, quality))
     };
-    let (labels, _) = match (cut(&trees.by_resistance), cut(&trees.by_linkage)) {
-        (Some(vetoed), Some(plain)) if plain.1.normalized_cut < vetoed.1.normalized_cut => plain,
-        (vetoed, plain) => vetoed.or(plain)?,
-    };
-    let labels = refine(graph, &labels, is_fixed);
-    let quality = CutQuality::new(graph, &labels);
-    Some((labels, quality))
+    let cuts: Vec<(usize, Labels, CutQuality)> = all.into_par_iter().filter_map(cut).collect();
+    let least = cuts.iter().map(|(_, _, quality)| quality.normalized_cut).fold(f64::INFINITY, f64::min);
+    // Backwards, because the last of equals is the maximum.
+    let near = cuts.into_iter().rev().filter(|(_, _, quality)| quality.normalized_cut <= ABOUT * least);
+    near.max_by(|a, b| a.2.modularity.total_cmp(&b.2.modularity))
 }

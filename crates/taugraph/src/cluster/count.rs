@@ -4,9 +4,12 @@
 //! weakest boundary: its lifetime. Structureless sets merge into one group at low thresholds. The answer is the finest level whose
 //! weakest boundary resists enough ([`SUFFICIENT`]), or a little less if the level also lives long ([`WITH_LIFETIME`]: two Gaussians
 //! in ten dimensions). Thin shapes of few points have gaps by chance, weak boundaries inside and one strong boundary outside: a
-//! coarser level that lives much longer, after weak boundaries only, is then the answer ([`DISSOLVED`]).
+//! coarser level that lives much longer, after weak boundaries only, is then the answer ([`DISSOLVED`]); boundaries that barely suffice
+//! give way to a level that lives long already ([`BARELY`]).
+//!
+//! Of several trees of the same graph the mean threshold at each number of groups counts: near the bounds one tree is a matter of luck.
 
-use super::agglomerate::{Level, MergeTree};
+use super::agglomerate::{LOWEST_THRESHOLD, Level, MergeTree};
 use crate::labels::Labels;
 
 /// A boundary of this resistance separates two clusters.
@@ -21,6 +24,10 @@ const DISSOLVED: f64 = 6.5;
 const LONG_LIFETIME: f64 = 4.0;
 /// … that is so many times that of the finer level.
 const LIFETIME_RATIO: f64 = 1.5;
+/// The same for boundaries of at most this resistance …
+const BARELY: f64 = 3.6;
+/// … and a level of at least this lifetime.
+const CLEAR_LIFETIME: f64 = 1.8;
 /// A level with this lifetime is worth mentioning beside the answer.
 const NOTABLE_LIFETIME: f64 = 1.4;
 /// Above this threshold only separate components are left, and how far apart they are says nothing about their number.
@@ -84,34 +91,54 @@ pub struct CountByBoundaries {
     pub evidence: Evidence,
     /// Other numbers, ascending.
     pub alternatives: Vec<Alternative>,
-    /// The two groups of the weakest boundary, by their numbers in the tree; `None` for one cluster.
-    pub weakest: Option<[u32; 2]>,
 }
 
 impl CountByBoundaries {
-    /// The answer of a tree merged with vetoes.
-    pub(super) fn new(tree: &MergeTree) -> Self {
-        let levels = tree.levels();
-        let Some(answer) = answer(&levels) else {
+    /// The answer of trees of the same graph, merged with vetoes.
+    pub(super) fn new(trees: &[&MergeTree]) -> Self {
+        let levels = mean_levels(trees);
+        let (n_clusters, resistance, evidence) = match answer(&levels) {
+            Some(index) => {
+                let Level { n_groups, left, .. } = levels[index];
+                (n_groups, left, Evidence::of_resistance(left))
+            }
             // Groups that never merge: separate components, or kept apart by pairs.
-            let n_clusters = tree.min_groups();
-            let strongest = levels.last().map_or(f64::NEG_INFINITY, |level| level.left);
-            let (resistance, evidence) = match n_clusters {
-                1 => (strongest, Evidence::None),
-                _ => (f64::INFINITY, Evidence::Strong),
-            };
-            let alternatives = alternatives(&levels, n_clusters);
-            return Self { n_clusters, resistance, evidence, alternatives, weakest: None };
+            None => match trees.iter().map(|tree| tree.min_groups()).max() {
+                None | Some(1) => {
+                    (1, levels.last().map_or(f64::NEG_INFINITY, |level| level.left), Evidence::None)
+                }
+                Some(n_groups) => (n_groups, f64::INFINITY, Evidence::Strong),
+            },
         };
-        let level = levels[answer];
-        Self {
-            n_clusters: level.n_groups,
-            resistance: level.left,
-            evidence: Evidence::of_resistance(level.left),
-            alternatives: alternatives(&levels, level.n_groups),
-            weakest: Some(level.weakest),
+        Self { n_clusters, resistance, evidence, alternatives: alternatives(&levels, n_clusters) }
+    }
+}
+
+/// The levels of the mean over trees of the threshold at each number of groups.
+fn mean_levels(trees: &[&MergeTree]) -> Vec<Level> {
+    let of_trees: Vec<Vec<Level>> = trees.iter().map(|tree| tree.levels()).collect();
+    let finest = of_trees.iter().filter_map(|levels| levels.first()).map(|level| level.n_groups).max();
+    let mut sums = vec![0.0; finest.unwrap_or(0) + 1];
+    for levels in &of_trees {
+        // From fine to coarse; a number of groups that is no level is passed at the threshold before.
+        let (mut level, mut threshold) = (0, LOWEST_THRESHOLD);
+        for n_groups in (0..sums.len()).rev() {
+            while levels.get(level).is_some_and(|level| level.n_groups >= n_groups) {
+                threshold = levels[level].left;
+                level += 1;
+            }
+            sums[n_groups] += threshold;
         }
     }
+    let mut levels: Vec<Level> = Vec::new();
+    for n_groups in (2..sums.len()).rev() {
+        let left = sums[n_groups] / trees.len() as f64;
+        let reached = levels.last().map_or(f64::NEG_INFINITY, |level| level.left);
+        if left > reached {
+            levels.push(Level { n_groups, reached, left });
+        }
+    }
+    levels
 }
 
 /// Which level is the answer, if any but one group is.
@@ -120,10 +147,12 @@ fn answer(levels: &[Level]) -> Option<usize> {
         level.left >= SUFFICIENT || level.left >= NEGLIGIBLE && level.left + level.lifetime() >= WITH_LIFETIME
     };
     let finest = levels.iter().position(resists)?;
-    let least_lifetime = LONG_LIFETIME.max(LIFETIME_RATIO * levels[finest].lifetime());
-    let dissolves = |level: &Level| level.reached <= DISSOLVED && level.lifetime() >= least_lifetime;
-    let coarser = (finest + 1..levels.len()).rev().find(|&index| dissolves(&levels[index]));
-    Some(coarser.unwrap_or(finest))
+    let coarser = |dissolved: f64, lifetime: f64| {
+        let least_lifetime = lifetime.max(LIFETIME_RATIO * levels[finest].lifetime());
+        let dissolves = |level: &Level| level.reached <= dissolved && level.lifetime() >= least_lifetime;
+        (finest + 1..levels.len()).rev().find(|&index| dissolves(&levels[index]))
+    };
+    Some(coarser(DISSOLVED, LONG_LIFETIME).or_else(|| coarser(BARELY, CLEAR_LIFETIME)).unwrap_or(finest))
 }
 
 /// Levels that live long, other than the answer.
@@ -153,16 +182,21 @@ pub struct Layer {
 /// Thresholds whose partitions are layers.
 const LAYERS: [f64; 7] = [NEGLIGIBLE, SUFFICIENT, 4.0, 5.0, 6.0, 8.0, 12.0];
 
-/// The partitions at fixed thresholds, and the answer, from coarse to fine: each is nested in the one before. None for one group.
-pub(super) fn layers(tree: &MergeTree, n_clusters: usize) -> Vec<Layer> {
+/// The partitions at fixed thresholds, and the answer with its resistance, from coarse to fine: each is nested in the one before. None
+/// for one group.
+pub(super) fn layers(tree: &MergeTree, n_clusters: usize, resistance: Option<f64>) -> Vec<Layer> {
     let levels = tree.levels();
-    let mut chosen: Vec<&Level> =
-        LAYERS.iter().filter_map(|&threshold| levels.iter().find(|level| level.left >= threshold)).collect();
-    chosen.extend(levels.iter().find(|level| level.n_groups == n_clusters));
-    chosen.sort_by_key(|level| level.n_groups);
-    chosen.dedup_by_key(|level| level.n_groups);
-    let layer = |level: &&Level| Some(Layer { labels: tree.cut(level.n_groups)?, resistance: level.left });
-    chosen.iter().filter_map(layer).collect()
+    let at = |threshold: &f64| levels.iter().find(|level| level.left >= *threshold);
+    let mut chosen: Vec<(usize, f64)> =
+        LAYERS.iter().filter_map(at).map(|level| (level.n_groups, level.left)).collect();
+    if n_clusters > 1 {
+        chosen.retain(|(n_groups, _)| *n_groups != n_clusters);
+        let of_tree = levels.iter().rfind(|level| level.n_groups >= n_clusters).map(|level| level.left);
+        chosen.extend(resistance.or(of_tree).map(|resistance| (n_clusters, resistance)));
+    }
+    chosen.sort_by_key(|(n_groups, _)| *n_groups);
+    chosen.dedup_by_key(|(n_groups, _)| *n_groups);
+    chosen.iter().filter_map(|&(n, resistance)| Some(Layer { labels: tree.cut(n)?, resistance })).collect()
 }
 
 #[cfg(test)]
@@ -174,7 +208,7 @@ mod tests {
         let mut reached = f64::NEG_INFINITY;
         of.iter()
             .map(|&(n_groups, left)| {
-                let level = Level { n_groups, reached, left, weakest: [0, 1] };
+                let level = Level { n_groups, reached, left };
                 reached = left;
                 level
             })
@@ -200,6 +234,18 @@ mod tests {
             10,
             "digits"
         );
+        let unscaled = [
+            (15, 2.75),
+            (14, 3.0),
+            (13, 3.2),
+            (12, 3.3),
+            (11, 3.4),
+            (10, 5.4),
+            (8, 5.8),
+            (6, 7.3),
+            (2, 10.7),
+        ];
+        assert_eq!(n_clusters(&unscaled), 10, "digits as they are");
     }
 
     #[test]

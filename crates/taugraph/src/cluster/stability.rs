@@ -12,12 +12,11 @@ use crate::graph::SparseGraph;
 use crate::labels::Labels;
 use crate::metrics::{ari, match_labels};
 use crate::progress::Run;
-use crate::random::Stage;
+use crate::random::{Stage, Stream};
 use crate::robust::NodeGraph;
-use crate::stochastic::Realizations;
 
 /// Realizations of which a draw is the mean.
-const REALIZATIONS: usize = 10;
+const REALIZATIONS: u32 = 10;
 /// Share of its weight that an edge keeps if no realization has it: practically absent, but no point becomes isolated.
 const ABSENT: f64 = 1e-6;
 
@@ -56,7 +55,7 @@ pub fn stability(
             |kept: &Labels| kept.len() == clustering.labels.len(),
             || {
                 let seed = run.seed.wrapping_add((draw as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-                clustered(&drawn(robust, draw, run)?, robust, clustering, params, &quiet.with_seed(seed))
+                clustered(&drawn(robust, seed)?, robust, clustering, params, &quiet.with_seed(seed))
             },
         );
         run.progress.advance(1);
@@ -89,24 +88,40 @@ pub fn stability(
     })
 }
 
-/// The graph with the weights of one draw.
-fn drawn(robust: &NodeGraph, draw: usize, run: &Run<'_>) -> Result<SparseGraph> {
+/// The graph with the weights of the draw that belongs to a seed.
+fn drawn(robust: &NodeGraph, seed: u64) -> Result<SparseGraph> {
     let edges = robust.stochastic.edges();
-    let draws = Realizations::new(&robust.stochastic, run.seed, Stage::Stability);
-    let mut counts = vec![0u8; edges.len()];
-    for realization in 0..REALIZATIONS {
-        run.check()?;
-        let present = draws.draw(draw * REALIZATIONS + realization);
-        counts.iter_mut().zip(&present).for_each(|(count, &is_present)| *count += u8::from(is_present));
-    }
     let probabilities = robust.stochastic.probabilities();
+    let stream = Stream::new(seed, Stage::Stability);
     let weights: Vec<f64> = edges.map(|edge, i, j| {
-        let expected = REALIZATIONS as f64 * probabilities[edge];
-        let share = if expected > 0.0 { (f64::from(counts[edge]) / expected).powi(2) } else { 0.0 };
-        robust.graph.weight(i as usize, j as usize).unwrap_or(0.0) * share.max(ABSENT)
+        let weight = robust.graph.weight(i as usize, j as usize).unwrap_or(0.0);
+        let probability = probabilities[edge];
+        if probability <= 0.0 || weight == 0.0 {
+            return weight * ABSENT;
+        }
+        let present = n_present(stream.at(i, j).uniform(), probability);
+        let share = f64::from(present) / (f64::from(REALIZATIONS) * probability);
+        weight * (share * share).max(ABSENT)
     });
     let links: Vec<(u32, u32, f64)> = robust.links.iter().map(|link| (link.i, link.j, link.weight)).collect();
     Ok(SparseGraph::from_edges(edges, &weights)?.with_edges(&links))
+}
+
+/// In how many realizations an edge of this probability is present: the quantile of the binomial distribution at a uniform draw.
+fn n_present(uniform: f64, probability: f64) -> u32 {
+    if probability >= 1.0 {
+        return REALIZATIONS;
+    }
+    let odds = probability / (1.0 - probability);
+    let mut chance = (1.0 - probability).powi(REALIZATIONS as i32);
+    let mut below = chance;
+    let mut present = 0;
+    while uniform >= below && present < REALIZATIONS {
+        chance *= odds * f64::from(REALIZATIONS - present) / f64::from(present + 1);
+        below += chance;
+        present += 1;
+    }
+    present
 }
 
 /// A graph clustered as `clustering` was.
@@ -122,13 +137,34 @@ fn clustered(
     match clustering.method {
         ClusterMethod::Agglomerate | ClusterMethod::Auto => {
             let input = ClusterInput { graph, neighbors: Some(&robust.neighbors), constraints: None };
-            let cut = best_cut(input, &agglomerate(input, n_clusters, run)?, n_clusters);
+            let trees = agglomerate(input, n_clusters, 1, run)?;
             let too_many = Error::TooManyClusters { clusters: n_clusters, distinct: graph.n_nodes() };
-            Ok(cut.ok_or(too_many)?.0)
+            let (_, labels, _) = best_cut(input, &trees, n_clusters).ok_or(too_many)?;
+            Ok(labels)
         }
         ClusterMethod::Spectral => {
             let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
             Ok(spectral_clustering(graph, &exactly, run)?.labels)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_present_as_often_as_the_binomial_distribution_has_it() {
+        for probability in [0.0, 0.03, 0.5, 0.9, 1.0] {
+            let draws = 10_000;
+            let counts: Vec<f64> = (0..draws)
+                .map(|t| f64::from(n_present((f64::from(t) + 0.5) / f64::from(draws), probability)))
+                .collect();
+            let mean = counts.iter().sum::<f64>() / f64::from(draws);
+            let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / f64::from(draws);
+            assert!((mean - 10.0 * probability).abs() < 1e-2, "{probability}: {mean}");
+            let expected = 10.0 * probability * (1.0 - probability);
+            assert!((variance - expected).abs() < 2e-2, "{probability}: {variance}");
         }
     }
 }

@@ -219,8 +219,8 @@ impl FittedClusters {
 
     /// The two clusters with the weakest boundary between them, if the number was found and is above 1.
     pub fn weakest_boundary(&self) -> Option<(u32, u32)> {
-        let (count, tree) = (self.clustering.count.as_ref()?, self.clustering.tree.as_ref()?);
-        let [a, b] = count.weakest?;
+        let (_, tree) = (self.clustering.count.as_ref()?, self.clustering.tree.as_ref()?);
+        let [a, b] = tree.next_merge(self.n_clusters())?;
         let majority = |group: u32| {
             let mut votes = vec![0usize; self.n_clusters()];
             let inside = tree.members(group);

@@ -54,15 +54,6 @@ impl<'a> Realizations<'a> {
             }
         }
     }
-
-    /// Which edges are present in one draw.
-    pub fn draw(&self, draw: usize) -> Vec<bool> {
-        self.graph.edges.map(|edge, i, j| {
-            let mut present = false;
-            self.for_each_presence(i, j, edge, draw + 1, |d| present |= d == draw);
-            present
-        })
-    }
 }
 
 /// The robust local scales: at least `floor` × the median of the positive ones, then shrunk.
@@ -172,7 +163,6 @@ mod tests {
             draws.for_each_presence(j, 0, edge, n_draws, |draw| backward.push(draw));
             assert_eq!(forward, backward);
             assert!((forward.len() as f64 / n_draws as f64 - p).abs() < 0.04);
-            assert_eq!(draws.draw(17)[edge], forward.contains(&17));
         }
     }
 

@@ -18,14 +18,18 @@ const PER_CLUSTER: usize = 3;
 const DOUBLINGS: u32 = 12;
 
 /// The micro-community of each node, numbered in the order of their first nodes: at least three for each of `n_clusters`, if the
-/// graph has that many parts worth telling apart.
-pub(super) fn micro_communities(graph: &SparseGraph, n_clusters: usize, run: &Run<'_>) -> Result<Labels> {
-    run.stage("micro-communities", None)?;
+/// graph has that many parts worth telling apart. They differ from `time` to `time`.
+pub(super) fn micro_communities(
+    graph: &SparseGraph,
+    n_clusters: usize,
+    time: u32,
+    run: &Run<'_>,
+) -> Result<Labels> {
     let n = graph.n_nodes();
     let wanted = n_clusters.saturating_mul(PER_CLUSTER).min(n);
     let mut resolution = RESOLUTION.max(n as f64 / NODES_PER_RESOLUTION);
     for attempt in 0..DOUBLINGS {
-        let mut draws = Stream::new(run.seed, Stage::Communities).at(u32::MAX, attempt);
+        let mut draws = Stream::new(run.seed, Stage::Communities).at(u32::MAX - time, attempt);
         let found =
             Labels::in_order_of_appearance(louvain(graph, resolution, Visits::Marked, &mut draws, run)?);
         if found.n_classes() >= wanted {

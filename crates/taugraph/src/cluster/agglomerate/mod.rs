@@ -16,6 +16,8 @@ mod tree;
 pub(super) use refine::refine;
 pub use tree::{Level, Merge, MergeTree};
 
+use rayon::prelude::*;
+
 use self::coarse::CoarseGraph;
 use self::density::LocalDensity;
 use self::merging::{Veto, merge_all};
@@ -26,7 +28,7 @@ use crate::labels::Labels;
 use crate::progress::Run;
 
 /// Boundaries of a lower resistance never wait.
-const LOWEST_THRESHOLD: f64 = 1.5;
+pub(super) const LOWEST_THRESHOLD: f64 = 1.5;
 
 /// Both merge trees of a graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,31 +39,37 @@ pub(super) struct Agglomeration {
     pub by_resistance: MergeTree,
 }
 
-/// Agglomerates the nodes of a graph, from at least three times as many micro-communities as `n_clusters`. The distances to the neighbors
-/// tell densities; without them only conductances count.
+/// Agglomerates the nodes of a graph `n_times`, from other micro-communities each time: at least three times as many as `n_clusters`.
+/// The distances to the neighbors tell densities; without them only conductances count.
 pub(super) fn agglomerate(
     ClusterInput { graph, neighbors, constraints }: ClusterInput<'_>,
     n_clusters: usize,
+    n_times: usize,
     run: &Run<'_>,
-) -> Result<Agglomeration> {
-    let n = graph.n_nodes();
-    let micro = run.checkpointed(
-        "micro-communities",
-        |kept: &Labels| kept.len() == n,
-        || micro_communities(graph, n_clusters, run),
-    )?;
-    let (micro, apart) = match constraints {
-        Some(constraints) => constraints.separated(&micro)?,
-        None => (micro, Vec::new()),
-    };
+) -> Result<Vec<Agglomeration>> {
+    run.stage("micro-communities", None)?;
     let density = neighbors.map(|neighbors| LocalDensity::new(neighbors, graph));
-    let coarse = CoarseGraph::new(graph, &micro, density.as_ref());
-    run.stage("merging", None)?;
-    let merged = |veto| -> Result<MergeTree> {
-        Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(&coarse, &apart, veto, run)? })
+    let communities = |time: usize| micro_communities(graph, n_clusters, time as u32, run);
+    let fits = |kept: &Labels| kept.len() == graph.n_nodes();
+    let communities: Vec<Labels> = match n_times {
+        // Once only if it takes long.
+        1 => vec![run.checkpointed("micro-communities", fits, || communities(0))?],
+        _ => (0..n_times).into_par_iter().map(communities).collect::<Result<_>>()?,
     };
-    let (by_linkage, by_resistance) = rayon::join(|| merged(Veto::Never), || merged(Veto::ByResistance));
-    Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
+    run.stage("merging", None)?;
+    let merged = |micro: Labels| {
+        let (micro, apart) = match constraints {
+            Some(constraints) => constraints.separated(&micro)?,
+            None => (micro, Vec::new()),
+        };
+        let coarse = CoarseGraph::new(graph, &micro, density.as_ref());
+        let tree = |veto| -> Result<MergeTree> {
+            Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(&coarse, &apart, veto, run)? })
+        };
+        let (by_linkage, by_resistance) = rayon::join(|| tree(Veto::Never), || tree(Veto::ByResistance));
+        Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
+    };
+    communities.into_par_iter().map(merged).collect()
 }
 
 /// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph.

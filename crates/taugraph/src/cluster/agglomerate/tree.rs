@@ -53,6 +53,12 @@ impl MergeTree {
         Some(Labels::in_order_of_appearance(roots))
     }
 
+    /// The two groups that merge next when `n_groups` are left, if any do: those with the weakest boundary.
+    pub fn next_merge(&self, n_groups: usize) -> Option<[u32; 2]> {
+        let n_merges = self.micro_communities.n_classes().checked_sub(n_groups)?;
+        Some(self.merges.get(n_merges)?.groups)
+    }
+
     /// Which micro-communities a group has.
     pub fn members(&self, group: u32) -> Vec<bool> {
         let n_micro = self.micro_communities.n_classes();
@@ -74,13 +80,7 @@ impl MergeTree {
         let mut before = f64::NEG_INFINITY;
         for (step, merge) in self.merges.iter().enumerate() {
             if merge.threshold > before {
-                let weakest = merge.groups;
-                levels.push(Level {
-                    n_groups: n_micro - step,
-                    reached: before,
-                    left: merge.threshold,
-                    weakest,
-                });
+                levels.push(Level { n_groups: n_micro - step, reached: before, left: merge.threshold });
                 before = merge.threshold;
             }
         }
@@ -97,8 +97,6 @@ pub struct Level {
     pub reached: f64,
     /// The threshold at which two of its groups merge: the resistance of its weakest boundary.
     pub left: f64,
-    /// The two groups of the weakest boundary, by their numbers in the tree.
-    pub weakest: [u32; 2],
 }
 
 impl Level {
@@ -140,7 +138,8 @@ mod tests {
         let levels = tree().levels();
         let shown: Vec<(usize, f64)> = levels.iter().map(|level| (level.n_groups, level.left)).collect();
         assert_eq!(shown, [(4, 0.5), (2, 7.0)]);
-        assert_eq!(levels[1].weakest, [4, 5]);
+        assert_eq!(tree().next_merge(2), Some([4, 5]));
+        assert_eq!((tree().next_merge(1), tree().next_merge(9)), (None, None));
         assert_eq!(levels[1].lifetime(), 5.5);
     }
 }
