@@ -81,6 +81,7 @@ impl Context {
             found,
             scores: None,
             explanations: None,
+            agreement: None,
             evaluation: None,
             stages,
         }

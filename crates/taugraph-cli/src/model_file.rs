@@ -29,8 +29,6 @@ pub fn check_model_input(path: Option<&Path>, kind: Kind) -> Outcome<()> {
 pub struct Origin<'a> {
     pub command: &'static str,
     pub settings: &'a Settings,
-    /// Number of clusters of each layer.
-    pub layers: Vec<usize>,
 }
 
 /// Saves a model with the names of its columns, the names of its classes if it has any, and how it was made.
@@ -46,7 +44,6 @@ pub fn save_model(
     let origin = json!({
         "program": concat!("taugraph ", env!("CARGO_PKG_VERSION")),
         "command": origin.command,
-        "layers": origin.layers,
         "settings": settings,
     });
     let mut model = model.with_columns(columns.to_vec())?.with_origin(origin);
@@ -79,17 +76,6 @@ pub fn classes_of(model: &Model) -> Vec<String> {
     }
 }
 
-/// Numbers of clusters of the layers, which the model itself does not say; counted from 1 if another program saved it.
-pub fn layers_of(model: &Model) -> Vec<usize> {
-    let known = model.origin().and_then(|origin| origin.get("layers")).and_then(Value::as_array);
-    let known: Option<Vec<usize>> =
-        known.map(|sizes| sizes.iter().filter_map(|size| Some(size.as_u64()? as usize)).collect());
-    let fits = |sizes: &Vec<usize>| {
-        sizes.len() == model.n_layers() && sizes.windows(2).all(|pair| pair[0] < pair[1])
-    };
-    known.filter(fits).unwrap_or_else(|| (1..=model.n_layers()).collect())
-}
-
 /// A text from what this program keeps of a model's origin, for example `/command`.
 pub fn origin_of<'a>(model: &'a Model, pointer: &str) -> Option<&'a str> {
     model.origin().and_then(|origin| origin.pointer(pointer)).and_then(Value::as_str)
@@ -111,14 +97,14 @@ mod tests {
         let columns = vec!["a".to_string(), "b".to_string()];
         for name in ["m.safetensors", "m.safetensors.gz", "m.safetensors.zst"] {
             let path = folder.path().join(name);
-            let origin = Origin { command: "graph", settings: &Settings::default(), layers: vec![2, 3] };
+            let origin = Origin { command: "graph", settings: &Settings::default() };
             save_model(small_model(), &origin, &columns, &[], &path).unwrap();
             let back = load_model(&Source::new(&path)).unwrap();
             assert_eq!((columns_of(&back), classes_of(&back)), (columns.clone(), Vec::new()), "{name}");
             assert_eq!(origin_of(&back, "/command"), Some("graph"));
             assert_eq!(origin_of(&back, "/settings/params/preset"), Some("robust"));
             assert_eq!(origin_of(&back, "/settings/nothing"), None);
-            assert_eq!(layers_of(&back), [0; 0], "the model has none");
+            assert_eq!(back.layer_sizes(), [0; 0], "the model has none");
         }
     }
 

@@ -68,7 +68,7 @@ mod tests {
         let robust = robust_graph(&space, &params, run).unwrap();
         let cluster_params = ClusterParams { stability: 3, ..ClusterParams::exactly(3) };
         let found = spectral_clustering(&robust.graph, &cluster_params, run).unwrap();
-        let stable = stability(&robust, &found, &cluster_params, run).unwrap();
+        let stable = stability(&robust, &found, &cluster_params, None, run).unwrap();
         format!("{robust:?} {found:?} {stable:?}")
     }
 

@@ -170,7 +170,7 @@ fn pairs_are_honored_or_refused_by_their_rows() {
 fn bits(robust: &NodeGraph, params: &ClusterParams) -> Vec<u64> {
     let run = Run::new(17);
     let found = cluster(robust, params, &run).unwrap();
-    let stable = stability(robust, &found, params, &run).unwrap();
+    let stable = stability(robust, &found, params, None, &run).unwrap();
     let tree = found.tree.as_ref().unwrap();
     let mut bits: Vec<u64> = found.labels.iter().map(|&label| u64::from(label)).collect();
     bits.extend(tree.merges.iter().flat_map(|merge| [merge.linkage.to_bits(), merge.resistance.to_bits()]));
@@ -219,13 +219,13 @@ fn stable_clusters_are_stable_and_arbitrary_ones_are_not() {
     let run = Run::new(2);
     let params = ClusterParams::exactly(5).with(|params| params.stability = 3);
     let found = cluster(&blobs, &params, &run).unwrap();
-    let stable = stability(&blobs, &found, &params, &run).unwrap();
+    let stable = stability(&blobs, &found, &params, None, &run).unwrap();
     assert!(stable.overall > 0.99 && stable.n_failed == 0, "{stable:?}");
     // A Gaussian has no five parts.
     let one = graph_of(gaussian(500, 2, 1));
     let input = ClusterInput::from(&one);
     let arbitrary =
         cluster(input, &params.with(|params| params.method = ClusterMethod::Agglomerate), &run).unwrap();
-    let stable = stability(&one, &arbitrary, &params, &run).unwrap();
+    let stable = stability(&one, &arbitrary, &params, None, &run).unwrap();
     assert!(stable.overall < 0.8, "{}", stable.overall);
 }

@@ -297,7 +297,7 @@ fn stability_tells_the_clear_from_the_doubtful() {
         let robust = robust_graph(&space(values, d), &params, &run).unwrap();
         let cluster_params = ClusterParams::exactly(clusters).with(|params| params.stability = 8);
         let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
-        stability(&robust, &clustering, &cluster_params, &run).unwrap()
+        stability(&robust, &clustering, &cluster_params, None, &run).unwrap()
     };
     let stable = of(clear.points.values().to_vec(), 3, 3);
     assert!(stable.overall > 0.99 && stable.of_nodes.iter().all(|&share| share > 0.8), "{stable:?}");

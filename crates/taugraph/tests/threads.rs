@@ -29,7 +29,7 @@ fn all_bits(data: &LabeledPoints, params: &GraphParams, clusters: usize, solver:
         params.stability = 2;
     });
     let clustering = spectral_clustering(&robust.graph, &cluster_params, &run).unwrap();
-    let stable = stability(&robust, &clustering, &cluster_params, &run).unwrap();
+    let stable = stability(&robust, &clustering, &cluster_params, None, &run).unwrap();
     let embedding = clustering.embedding.unwrap();
     let mut bits: Vec<u64> = clustering.labels.iter().map(|&label| u64::from(label)).collect();
     for values in [

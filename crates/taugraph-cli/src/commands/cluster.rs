@@ -5,6 +5,7 @@ use taugraph_report::Found;
 
 use crate::args::{ClusterCommand, ReportArgs};
 use crate::context::Context;
+use crate::dataset::Kind;
 use crate::failure::Outcome;
 use crate::model_file::{Origin, check_model_input, save_model};
 use crate::outputs::{Holds, Outputs, output};
@@ -16,6 +17,9 @@ use crate::results::{
 };
 use crate::row_pairs::{check_pair_files, row_pairs};
 use crate::settings::Settings;
+
+/// Tables of at most so many rows are also clustered by plain local scaling, which takes all pairs.
+const COMPARED_ROWS: usize = 2_000;
 
 pub fn cluster(args: &ClusterCommand) -> Outcome<()> {
     cluster_and_show(args, &args.shows, true)
@@ -51,8 +55,9 @@ pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels
     check_outliers(context.settings.params.cluster.outliers, dataset.kind)?;
     check_model_input(args.save_model.as_deref(), dataset.kind)?;
     let page = Page::asked(shows, &dataset, &input, context.settings.params.seed);
-    // Models and pictures need the points, nothing else does.
-    let keeps_points = args.save_model.is_some() || page.is_some();
+    // Models, pictures and the comparison of small tables need the points.
+    let is_compared = input.n_rows() <= COMPARED_ROWS && dataset.kind != Kind::Graph;
+    let keeps_points = args.save_model.is_some() || page.is_some() || is_compared;
     let config = context.settings.params.clone();
     let constraints = row_pairs(&context.settings, &dataset)?;
     let estimator =
@@ -78,12 +83,16 @@ pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels
     }
     write_graph_outputs(found.graph(), dataset.ids.as_ref(), &args.also)?;
     if let Some(path) = &args.save_model {
-        let layers = found.clustering().layers.iter().map(|layer| layer.labels.n_classes()).collect();
-        let origin = Origin { command: "cluster", settings: &context.settings, layers };
+        let origin = Origin { command: "cluster", settings: &context.settings };
         save_model(found.model()?, &origin, &dataset.features, &[], path)?;
     }
     let scores = Scores::asked(&context.settings, &dataset, found.labels())?;
     let explanations = Explanations::new(&found, table.as_ref(), args.explain)?;
+    let agreement = match is_compared {
+        // A comparison that cannot be made is no reason to fail.
+        true => found.agreement_with_local_scaling(&context.run()).unwrap_or(None),
+        false => None,
+    };
     let report = context.report("cluster", &dataset, Found::Clusters(&found));
-    context.publish(&Report { scores, explanations, ..report }, page, &args.run)
+    context.publish(&Report { scores, explanations, agreement, ..report }, page, &args.run)
 }

@@ -42,7 +42,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         write_labels(&found, &given, dataset.ids.as_ref(), &output(args.output.as_deref()))?;
     }
     if let Some(path) = &args.save_model {
-        let origin = Origin { command: "propagate", settings, layers: Vec::new() };
+        let origin = Origin { command: "propagate", settings };
         save_model(found.model()?, &origin, &dataset.features, given.classes(), path)?;
     }
     let report = context.report("propagate", &dataset, Found::Labels(&found, &given));

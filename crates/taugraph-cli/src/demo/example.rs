@@ -57,6 +57,7 @@ pub fn write_example(
         found: Found::Clusters(&found),
         scores: Scores::asked(&settings, &dataset, found.labels())?,
         explanations: None,
+        agreement: None,
         evaluation: None,
         stages: terminal.finish(),
     };

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::PlacedRows;
 use super::agreement::Agreement;
 use crate::description::model_json;
-use crate::model_file::layers_of;
 use crate::progress::StageCost;
 
 impl PlacedRows<'_> {
@@ -34,7 +33,7 @@ impl PlacedRows<'_> {
                 "labels": clusters.labels,
                 "margins": clusters.margins,
                 "memberships": self.own_memberships(),
-                "layers": layers_of(self.model).iter().zip(&clusters.layers).map(|(n_clusters, labels)| json!({
+                "layers": self.model.layer_sizes().iter().zip(&clusters.layers).map(|(n_clusters, labels)| json!({
                     "n_clusters": n_clusters, "labels": labels,
                 })).collect::<Vec<_>>(),
             });

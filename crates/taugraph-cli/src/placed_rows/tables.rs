@@ -8,7 +8,6 @@ use taugraph_io::{NewColumn, NewTable, Output, SparseMatrix, write_matrix, write
 use super::PlacedRows;
 use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
-use crate::model_file::layers_of;
 use crate::outputs::refuse_text_in_npy;
 use crate::results::{embedding_columns, group_column, layer_columns, probability_columns};
 use crate::row_ids::table_of_rows;
@@ -48,7 +47,7 @@ impl PlacedRows<'_> {
         }
         columns.push(NewColumn::numbers("outlier_score", placed.outlier_scores.iter().copied()));
         if let Some(clusters) = &placed.clusters {
-            columns.extend(layer_columns(&layers_of(self.model), &clusters.layers));
+            columns.extend(layer_columns(&self.model.layer_sizes(), &clusters.layers));
         }
         Ok(write_table(&table_of_rows(self.rows.ids.as_ref(), columns), target)?)
     }

@@ -9,6 +9,9 @@ use taugraph::{ClusterMethod, FittedClusters};
 use super::{Report, grouped, listed};
 use crate::results::labels_or_outlier;
 
+/// From this adjusted Rand index on two clusterings agree.
+const AGREE: f64 = 0.8;
+
 impl Report<'_> {
     pub(super) fn add_clusters(&self, found: &FittedClusters, all: &mut Value) {
         let clustering = found.clustering();
@@ -28,6 +31,7 @@ impl Report<'_> {
                 "resistance": layer.resistance,
                 "evidence": Evidence::of_resistance(layer.resistance).name(),
             })).collect::<Vec<_>>(),
+            "agreement_with_local_scaling": self.agreement,
             "n_outliers": n_outliers(found),
             "eigenvalues": clustering.eigengap.eigenvalues(),
             "gaps": clustering.eigengap.gaps(),
@@ -78,6 +82,10 @@ impl Report<'_> {
         }
         if let Some(stability) = found.stability_of_nodes() {
             writeln!(text, "stability {}", stability_text(stability))?;
+        }
+        if let Some(agreement) = self.agreement {
+            let so = if agreement < AGREE { "they disagree, look at both" } else { "they agree" };
+            writeln!(text, "compared  with plain local scaling {so} (adjusted Rand index {agreement:.2})")?;
         }
         if let Some(scores) = &self.scores {
             writeln!(text, "scores    {}", scores.text())?;

@@ -37,6 +37,8 @@ pub struct Report<'a> {
     pub scores: Option<Scores>,
     /// Of clusters in a table.
     pub explanations: Option<Explanations>,
+    /// Of clusters of a small table: their agreement with those of plain local scaling.
+    pub agreement: Option<f64>,
     /// Of a graph on which labels were tried.
     pub evaluation: Option<Evaluated<'a>>,
     /// What each stage took.

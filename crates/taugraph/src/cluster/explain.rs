@@ -1,5 +1,7 @@
 //! What a cluster is: its most typical rows, and the columns that set it apart.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use crate::graph::SparseGraph;
@@ -158,44 +160,56 @@ struct Sample<'a> {
     n_columns: usize,
     labels: &'a [u32],
     rows: &'a [usize],
+    /// Rows by their value in a column, missing cells left out; columns that nothing asked for are not sorted.
+    by_value: Vec<OnceLock<Vec<u32>>>,
 }
 
 impl<'a> Sample<'a> {
     fn new(values: &'a [f64], n_columns: usize, labels: &'a [u32], rows: &'a [usize]) -> Self {
-        Self { values, n_columns, labels, rows }
+        Self { values, n_columns, labels, rows, by_value: vec![OnceLock::new(); n_columns] }
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
         self.values[row * self.n_columns + column]
     }
 
+    fn by_value(&self, column: usize) -> &[u32] {
+        self.by_value[column].get_or_init(|| {
+            let value = |row: u32| self.value(row as usize, column);
+            let rows = self.rows.iter().map(|&row| row as u32);
+            let mut known: Vec<u32> = rows.filter(|&row| !value(row).is_nan()).collect();
+            known.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+            known
+        })
+    }
+
     /// Conditions added one by one, each the one that improves the balance of precision and recall (F₁) most, in the columns that
     /// differ most.
     fn rule(&self, cluster: u32, columns: &[DistinctColumn]) -> Option<ShallowRule> {
         let total = self.rows.iter().filter(|&&row| self.labels[row] == cluster).count() as f64;
-        let mut covered: Vec<usize> = self.rows.to_vec();
+        let mut is_covered = vec![true; self.labels.len()];
         let mut rule: Option<ShallowRule> = None;
         let mut best_balance = 0.0;
         for _ in 0..CONDITIONS {
             let candidates = columns
                 .iter()
                 .take(4 * COLUMNS)
-                .filter_map(|column| self.best_condition(column.column, cluster, &covered, total));
+                .filter_map(|column| self.best_condition(column.column, cluster, &is_covered, total));
             let best = candidates.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.column.cmp(&a.1.column)));
             let Some((balance, condition)) = best.filter(|(balance, _)| *balance > best_balance + 1e-3)
             else {
                 break;
             };
             best_balance = balance;
-            covered.retain(|&row| condition.holds(self.value(row, condition.column)));
-            let inside = covered.iter().filter(|&&row| self.labels[row] == cluster).count() as f64;
+            let (mut inside, mut covered) = (0.0, 0.0);
+            for &row in self.rows {
+                is_covered[row] &= condition.holds(self.value(row, condition.column));
+                covered += f64::from(u8::from(is_covered[row]));
+                inside += f64::from(u8::from(is_covered[row] && self.labels[row] == cluster));
+            }
             let mut conditions = rule.map_or(Vec::new(), |rule| rule.conditions);
             conditions.push(condition);
-            rule = Some(ShallowRule {
-                conditions,
-                precision: inside / covered.len() as f64,
-                recall: inside / total,
-            });
+            rule = Some(ShallowRule { conditions, precision: inside / covered, recall: inside / total });
         }
         rule
     }
@@ -205,15 +219,16 @@ impl<'a> Sample<'a> {
         &self,
         column: usize,
         cluster: u32,
-        covered: &[usize],
+        is_covered: &[bool],
         total: f64,
     ) -> Option<(f64, Condition)> {
-        let mut cells: Vec<(f64, bool)> = covered
+        let cells: Vec<(f64, bool)> = self
+            .by_value(column)
             .iter()
-            .map(|&row| (self.value(row, column), self.labels[row] == cluster))
-            .filter(|(value, _)| !value.is_nan())
+            .map(|&row| row as usize)
+            .filter(|&row| is_covered[row])
+            .map(|row| (self.value(row, column), self.labels[row] == cluster))
             .collect();
-        cells.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all_inside = cells.iter().filter(|(_, is_inside)| *is_inside).count() as f64;
         let mut best: Option<(f64, Condition)> = None;
         let (mut below, mut inside_below, mut next) = (0.0, 0.0, 0);

@@ -6,7 +6,7 @@
 
 use super::agglomerate::agglomerate;
 use super::clustering::best_cut;
-use super::{ClusterInput, ClusterMethod, ClusterParams, Clustering, spectral_clustering};
+use super::{ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, spectral_clustering};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
@@ -35,11 +35,12 @@ pub struct Stability {
     pub n_failed: usize,
 }
 
-/// Draws graphs from the edge probabilities, clusters each by the method of `clustering`, and compares.
+/// Draws graphs from the edge probabilities, clusters each by the method of `clustering`, under the same constraints, and compares.
 pub fn stability(
     robust: &NodeGraph,
     clustering: &Clustering,
     params: &ClusterParams,
+    constraints: Option<&Constraints>,
     run: &Run<'_>,
 ) -> Result<Stability> {
     let n_draws = params.stability;
@@ -55,7 +56,9 @@ pub fn stability(
             |kept: &Labels| kept.len() == clustering.labels.len(),
             || {
                 let seed = run.seed.wrapping_add((draw as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-                clustered(&drawn(robust, seed)?, robust, clustering, params, &quiet.with_seed(seed))
+                let graph = drawn(robust, seed)?;
+                let input = ClusterInput { graph: &graph, neighbors: Some(&robust.neighbors), constraints };
+                clustered(input, clustering, params, &quiet.with_seed(seed))
             },
         );
         run.progress.advance(1);
@@ -126,8 +129,7 @@ fn n_present(uniform: f64, probability: f64) -> u32 {
 
 /// A graph clustered as `clustering` was.
 fn clustered(
-    graph: &SparseGraph,
-    robust: &NodeGraph,
+    input: ClusterInput<'_>,
     clustering: &Clustering,
     params: &ClusterParams,
     run: &Run<'_>,
@@ -136,15 +138,14 @@ fn clustered(
     let n_clusters = clustering.n_clusters();
     match clustering.method {
         ClusterMethod::Agglomerate | ClusterMethod::Auto => {
-            let input = ClusterInput { graph, neighbors: Some(&robust.neighbors), constraints: None };
             let trees = agglomerate(input, n_clusters, 1, run)?;
-            let too_many = Error::TooManyClusters { clusters: n_clusters, distinct: graph.n_nodes() };
+            let too_many = Error::TooManyClusters { clusters: n_clusters, distinct: input.graph.n_nodes() };
             let (_, labels, _) = best_cut(input, &trees, n_clusters).ok_or(too_many)?;
             Ok(labels)
         }
         ClusterMethod::Spectral => {
             let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
-            Ok(spectral_clustering(graph, &exactly, run)?.labels)
+            Ok(spectral_clustering(input.graph, &exactly, run)?.labels)
         }
     }
 }

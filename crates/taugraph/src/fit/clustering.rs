@@ -81,6 +81,8 @@ impl SpectralClustering {
     pub fn fit_with<'a>(&self, input: impl Into<Input<'a>>, run: &Run<'_>) -> Result<FittedClusters> {
         let (input, config) = (input.into(), &self.plan.config);
         config.check()?;
+        // Before the graph is built, which may take long.
+        self.constraints.linked_groups(input.n_rows())?;
         if let Some(row) = input.row_size(config) {
             refuse_if_too_large(input.n_rows(), row, &config.graph, &config.cluster, run)?;
         }
@@ -109,7 +111,9 @@ impl SpectralClustering {
             other => other,
         })?;
         let stable = match graph.robust() {
-            Some(part) if params.stability > 0 => Some(stability(&part.nodes, &clustering, &params, run)?),
+            Some(part) if params.stability > 0 => {
+                Some(stability(&part.nodes, &clustering, &params, constraints.as_ref(), run)?)
+            }
             _ => None,
         };
         let outlier_scores = graph.robust().map(|part| graph.per_row(&outlier_scores(&part.nodes)));
@@ -270,11 +274,14 @@ impl FittedClusters {
 
     /// The adjusted Rand index between these clusters and those of plain local scaling with the same number of clusters: near 1 if the
     /// robust graph and local scaling tell the same story, low if the result depends on the choice between them. The time is that of
-    /// all pairs; `None` without points, or above 2,000 distinct ones.
+    /// all pairs; `None` for one cluster, without the points, or above 2,000 distinct ones.
     pub fn agreement_with_local_scaling(&self, run: &Run<'_>) -> Result<Option<f64>> {
         let n_nodes = self.graph.node_graph().n_nodes();
-        let Some(space) =
-            self.graph.robust().and_then(RobustPart::space).filter(|_| n_nodes <= MAX_ALL_PAIRS)
+        let Some(space) = self
+            .graph
+            .robust()
+            .and_then(RobustPart::space)
+            .filter(|_| n_nodes <= MAX_ALL_PAIRS && self.n_clusters() > 1)
         else {
             return Ok(None);
         };

@@ -231,6 +231,12 @@ impl Model {
         self.clusters.as_ref().map(Clusters::len)
     }
 
+    /// Number of clusters of each layer, from coarse to fine.
+    pub fn layer_sizes(&self) -> Vec<usize> {
+        let layers = self.clusters.iter().flat_map(|clusters| &clusters.layers);
+        layers.map(|layer| layer.iter().max().map_or(0, |&last| last as usize + 1)).collect()
+    }
+
     /// Number of layers of the clusters.
     pub fn n_layers(&self) -> usize {
         self.clusters.as_ref().map_or(0, |clusters| clusters.layers.len())
