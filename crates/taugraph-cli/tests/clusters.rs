@@ -334,3 +334,15 @@ fn new_rows_get_layers_memberships_and_scores() {
     assert_eq!(json["clusters"]["layers"].as_array().unwrap().len(), names.split(',').count());
     assert_eq!(json["outlier_scores"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn small_tables_are_compared_with_plain_local_scaling() {
+    let folder = Folder::new();
+    folder.ok("generate blobs -n 200 --seed 1 -o points.csv");
+    let done = folder.run("cluster points.csv --label-column label -o labels.csv --json found.json");
+    assert_eq!(done.code(), 0, "{}", done.err());
+    let found: serde_json::Value = serde_json::from_str(&folder.read("found.json")).unwrap();
+    let agreement = found["clusters"]["agreement_with_local_scaling"].as_f64().unwrap();
+    assert!((-1.0..=1.0).contains(&agreement), "{agreement}");
+    assert!(done.err().contains("with plain local scaling they"), "{}", done.err());
+}
