@@ -22,9 +22,9 @@ const SWEEPS: usize = 50;
 /// [`Visits::Marked`] ends a level once a sweep moves less than one node in so many.
 const FEW_MOVES: usize = 200;
 /// [`Visits::Marked`] unites the nodes of a level with more than this many first,
-const MANY_NODES: usize = 1 << 17;
+const MANY_NODES: usize = 100_000;
 /// at most so often.
-const UNIONS: usize = 3;
+const UNIONS: usize = 4;
 /// Rows of a level are made in this many pieces: each needs room for a number for every community.
 const CHUNKS: usize = 16;
 /// A node moves only for a gain above this fraction of the total weight: less is rounding.
