@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large clusters results reference fuzz doc fmt clean
+.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -80,6 +80,12 @@ clusters: $(VENV)
 	$(if $(PEERS),$(PYTHON) $(PIP) -r scripts/clusters-requirements.txt)
 	$(PYTHON) $(PIP) .
 	$(PYTHON) scripts/clusters.py $(if $(PEERS),--peers)
+
+## Labels at every share of unlabeled rows beside scikit-learn and graphlearning; writes docs/LABELS.md. The datasets: TAUGRAPH_DATA.
+labels: $(VENV)
+	$(PYTHON) $(PIP) -r scripts/bench-requirements.txt
+	$(PYTHON) $(PIP) .
+	$(PYTHON) scripts/labels.py
 
 ## The paper's tables and our own, with controls; writes docs/RESULTS.md. The datasets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.
 results:

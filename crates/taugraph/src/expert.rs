@@ -75,7 +75,7 @@ pub mod params {
         CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents, OwnEstimator, Preset,
     };
     pub use crate::points::{Missing, PreparationParams, Standardize};
-    pub use crate::propagate::{Clamping, Priors, PropagateParams, Rule, Solver};
+    pub use crate::propagate::{Clamping, Ladder, Priors, PropagateParams, Rule, Solver};
     pub use crate::quantile::loss::Loss;
     pub use crate::quantile::{
         Activation, AutoEncoder, Biases, Community, DecoderWeights, Estimator, Factorization, Initialization,

@@ -18,6 +18,7 @@ mod outliers;
 mod spectral;
 mod stability;
 
+pub(crate) use agglomerate::linkage_partitions;
 pub use agglomerate::{Level, Merge, MergeTree};
 pub use choice::{CutQuality, MethodChoice};
 pub use clustering::{ClusterInput, Clustering, cluster};

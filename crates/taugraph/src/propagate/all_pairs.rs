@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::evaluate::Score;
+use super::masses::{class_weights, exponent};
 use crate::dense::{columns_of, symmetric_eigen};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
@@ -88,14 +89,15 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     };
     let free = || (0..n).filter(|&x| x != a && x != b).filter_map(share);
     let masses = [free().sum::<f64>(), free().map(|share| 1.0 - share).sum::<f64>()];
-    let weight = |mass: f64| if mass > 0.0 { 1.0 / mass } else { 1.0 };
+    let n_free = free().count();
+    let weights = class_weights(&masses, &[0.5; 2], n_free, exponent(n_free, 2, 2, false));
     let mut score = Score::default();
     for (x, of_classes) in rows.iter().enumerate() {
         let label = match share(x) {
             _ if x == a => Some(0),
             _ if x == b => Some(1),
             None => None,
-            Some(share) => Some(usize::from((1.0 - share) * weight(masses[1]) > share * weight(masses[0]))),
+            Some(share) => Some(usize::from((1.0 - share) * weights[1] > share * weights[0])),
         };
         for (class, &count) in of_classes.iter().enumerate() {
             // A labeled row itself does not count among the rows of its node.

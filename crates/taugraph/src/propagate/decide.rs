@@ -2,6 +2,7 @@
 
 use super::Priors;
 use super::labeled_nodes::LabeledNodes;
+use super::masses::{class_weights, exponent, priors_of};
 use crate::error::{Error, Result, require};
 
 /// Steps in which the class weights approach the given sizes.
@@ -10,7 +11,7 @@ const SIZE_STEPS: usize = 200;
 /// How scores are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Nonnegative; class masses are normalized to the priors (Zhu, Ghahramani, Lafferty 2003).
+    /// Nonnegative; class masses are normalized to the priors.
     Mass,
     /// Of any sign; only differences matter.
     Difference,
@@ -25,13 +26,12 @@ pub(super) fn probabilities(
     priors: &Priors,
 ) -> Result<Vec<f64>> {
     let width = labeled.n_classes();
-    let priors = match priors {
-        Priors::Uniform => vec![1.0 / width as f64; width],
-        Priors::Given { shares } => checked_shares("class priors", shares, width)?,
-    };
+    let are_given = *priors != Priors::Estimated;
+    let priors = priors_of(priors, labeled)?;
     let mut values = match scale {
-        Scale::Mass => by_mass(scores, width, &priors, labeled, reached),
-        Scale::Difference => softened(scores, width, &priors, reached),
+        Scale::Mass => by_mass(scores, width, (&priors, are_given), labeled, reached),
+        Scale::Difference if are_given => softened(scores, width, &priors, reached),
+        Scale::Difference => softened(scores, width, &vec![1.0 / width as f64; width], reached),
     };
     for (row, reached) in values.chunks_exact_mut(width).zip(reached) {
         let sum: f64 = row.iter().sum();
@@ -48,7 +48,7 @@ pub(super) fn probabilities(
 }
 
 /// Shares of the classes, normalized to sum to 1.
-fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Vec<f64>> {
+pub(super) fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Vec<f64>> {
     if shares.len() != width {
         return Err(Error::Length { what: name, expected: width, received: shares.len() });
     }
@@ -63,25 +63,25 @@ fn checked_shares(name: &'static str, shares: &[f64], width: usize) -> Result<Ve
     Ok(shares.iter().map(|share| share / sum).collect())
 }
 
-/// Class-mass normalization: scales each class's scores so that their sum over the unlabeled nodes is proportional to its prior.
+/// Scales each class's scores so that their sum over the unlabeled nodes approaches its prior.
 fn by_mass(
     scores: &[f64],
     width: usize,
-    priors: &[f64],
+    (priors, are_given): (&[f64], bool),
     labeled: &LabeledNodes,
     reached: &[bool],
 ) -> Vec<f64> {
     let mut masses = vec![0.0; width];
+    let mut n_unlabeled = 0;
     for (node, row) in scores.chunks_exact(width).enumerate() {
         if reached[node] && labeled.get(node).is_none() {
+            n_unlabeled += 1;
             // The iterative solver may leave a score slightly below 0.
             masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
         }
     }
-    // A class that reaches no unlabeled node has no mass to normalize.
-    let weight =
-        |class: usize| if masses[class] > 0.0 { priors[class] / masses[class] } else { priors[class] };
-    let weights: Vec<f64> = (0..width).map(weight).collect();
+    let exponent = exponent(n_unlabeled, labeled.nodes().len(), width, are_given);
+    let weights = class_weights(&masses, priors, n_unlabeled, exponent);
     let rows = scores.chunks_exact(width);
     rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()
 }

@@ -98,7 +98,8 @@ pub fn evaluate(
         };
         refuse_if_over(n, run.memory_limit, estimate, "try random draws")?;
     }
-    let has_closed_form = trials == Trials::AllPairs && n_classes == 2 && params.is_plain_harmonic();
+    let has_closed_form =
+        trials == Trials::AllPairs && n_classes == 2 && params.is_plain_harmonic(graph.n_nodes());
     if has_closed_form {
         let mut rows = vec![[0; 2]; graph.n_nodes()];
         labels.iter().zip(node_of_row).for_each(|(&label, &node)| rows[node as usize][label as usize] += 1);
@@ -108,7 +109,7 @@ pub fn evaluate(
         }
         return Ok(found);
     }
-    let propagator = Propagator::new(graph, params, run)?;
+    let propagator = Propagator::new(graph, n_classes, params, run)?;
     found.walk = propagator.walk_info();
     let choices = match trials {
         Trials::Random(trials) => random_choices(&rows_of_class, node_of_row, trials, run.seed)?,

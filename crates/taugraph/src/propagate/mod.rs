@@ -4,6 +4,8 @@ mod all_pairs;
 mod decide;
 mod evaluate;
 mod labeled_nodes;
+mod ladder;
+mod masses;
 mod params;
 mod rows;
 mod rules;
@@ -15,7 +17,7 @@ pub use crate::linear::{SolveInfo, Solver};
 pub(crate) use decide::best;
 pub use evaluate::{Evaluation, Trials, evaluate};
 pub use labeled_nodes::LabeledNodes;
-pub use params::{Clamping, Priors, PropagateParams, Rule};
+pub use params::{Clamping, Ladder, Priors, PropagateParams, Rule};
 pub use rows::RowLabels;
 pub use walk::{WalkInfo, WalkTable};
 
@@ -27,6 +29,7 @@ use crate::linear::Hierarchy;
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use decide::{Scale, probabilities, to_sizes};
+use ladder::on_ladder;
 use rules::{LinearRule, Problem, Scores};
 
 /// Edges lighter than this fraction of the heaviest are ignored: in a graph of all pairs they would carry a label to every
@@ -66,7 +69,7 @@ pub fn propagate(
     params: &PropagateParams,
     run: &Run<'_>,
 ) -> Result<Propagation> {
-    Propagator::new(graph, params, run)?.propagate(labeled, run)
+    Propagator::new(graph, labeled.n_classes(), params, run)?.propagate(labeled, run)
 }
 
 /// The graph that labels spread on, and the number of edges ignored.
@@ -133,10 +136,19 @@ fn refuse_share(
 }
 
 impl<'a> Propagator<'a> {
-    /// Prepares the graph as the rule requires.
-    pub fn new(graph: &'a SparseGraph, params: &'a PropagateParams, run: &Run<'_>) -> Result<Self> {
+    /// Prepares the graph as the rule requires, for labels of so many classes.
+    pub fn new(
+        graph: &'a SparseGraph,
+        n_classes: usize,
+        params: &'a PropagateParams,
+        run: &Run<'_>,
+    ) -> Result<Self> {
         params.check()?;
         let (graph, n_weak) = without_weak_edges(graph);
+        let graph = match params.ladder.applies_to(graph.n_nodes()) {
+            true => Cow::Owned(on_ladder(&graph, n_classes, run)?),
+            false => graph,
+        };
         let means = Means::new(&graph, params, run)?;
         let (components, degrees) = (graph.components().clone(), graph.degrees());
         Ok(Self { graph, n_weak, params, components, degrees, means })

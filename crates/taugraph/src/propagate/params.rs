@@ -4,6 +4,9 @@ use super::Solver;
 use crate::error::{Result, require};
 use crate::parameter::{ParameterTree, choices, parameters};
 
+/// From this many nodes on [`Ladder::Auto`] has an effect.
+const LADDER_FROM: usize = 5_000;
+
 choices! {
     /// How labels spread.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +51,9 @@ choices! {
 choices! {
     /// How likely the classes are before anything is known.
     #[derive(Debug, Clone, PartialEq)]
-    pub enum Priors = "uniform" {
+    pub enum Priors = "estimated" {
+        /// By the labeled nodes: as frequent as among them, and weighted less the more of them there are.
+        "estimated" => Estimated,
         /// All equally likely.
         "uniform" => Uniform,
         /// In these proportions.
@@ -56,6 +61,30 @@ choices! {
             /// One share for each class, in the order of the classes.
             shares: Vec<f64> = Vec::new();
         },
+    }
+}
+
+choices! {
+    /// Whether edges that agglomeration cuts weigh less (ladder persistence).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Ladder = "auto" {
+        /// From a few thousand nodes on.
+        "auto" => Auto,
+        /// Always.
+        "yes" => Yes,
+        /// Never.
+        "no" => No,
+    }
+}
+
+impl Ladder {
+    /// Whether it is used for so many nodes.
+    pub(super) fn applies_to(self, n_nodes: usize) -> bool {
+        match self {
+            Self::Auto => n_nodes >= LADDER_FROM,
+            Self::Yes => true,
+            Self::No => false,
+        }
     }
 }
 
@@ -68,9 +97,11 @@ parameters! {
         /// Whether labeled points must keep their labels.
         clamping: Clamping = Clamping::Hard;
         /// How likely the classes are before anything is known.
-        priors: Priors = Priors::Uniform;
+        priors: Priors = Priors::Estimated;
         /// Known shares of the classes among the nodes to be labeled, which the result must match; none leaves them free.
         sizes: Option<Vec<f64>> = None;
+        /// Whether edges that agglomeration cuts weigh less.
+        ladder: Ladder = Ladder::Auto;
         /// Precision of the linear systems.
         solver: Solver = Solver::default();
         /// Whether to join the components of a given graph by weak links, so that labels reach every node.
@@ -79,13 +110,14 @@ parameters! {
 }
 
 impl PropagateParams {
-    /// Harmonic functions with uniform priors, hard clamping and no sizes.
-    pub(super) fn is_plain_harmonic(&self) -> bool {
+    /// Harmonic functions without given priors, with hard clamping, no sizes and no ladder.
+    pub(super) fn is_plain_harmonic(&self, n_nodes: usize) -> bool {
         let Self { rule, clamping, priors, sizes, .. } = self;
         *rule == Rule::Harmonic
             && *clamping == Clamping::Hard
-            && *priors == Priors::Uniform
+            && *priors == Priors::Estimated
             && sizes.is_none()
+            && !self.ladder.applies_to(n_nodes)
     }
 
     pub(super) fn check(&self) -> Result<()> {

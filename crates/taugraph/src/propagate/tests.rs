@@ -46,7 +46,7 @@ fn scores(
 ) -> (Vec<f64>, SolveInfo, Components) {
     let params = PropagateParams { solver: EXACT, ..PropagateParams::default() };
     let run = Run::new(0);
-    let of = Propagator::new(graph, &params, &run).unwrap();
+    let of = Propagator::new(graph, 2, &params, &run).unwrap();
     let by_component = labeled.reached(&of.components);
     let reached: Vec<bool> = of.components.of_nodes().iter().map(|&c| by_component[c as usize]).collect();
     let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };

@@ -13,7 +13,7 @@ const RESOLUTION: f64 = 4.0;
 /// below a size that grows with the graph.
 const NODES_PER_RESOLUTION: f64 = 9_000.0;
 /// Wanted communities for each cluster.
-const PER_CLUSTER: usize = 3;
+pub(super) const PER_CLUSTER: usize = 3;
 /// The resolution is doubled at most this often.
 const DOUBLINGS: u32 = 12;
 

@@ -24,6 +24,7 @@ use self::merging::{Veto, merge_all};
 use self::micro::micro_communities;
 use super::ClusterInput;
 use crate::error::Result;
+use crate::graph::SparseGraph;
 use crate::labels::Labels;
 use crate::progress::Run;
 
@@ -70,6 +71,22 @@ pub(super) fn agglomerate(
         Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
     };
     communities.into_par_iter().map(merged).collect()
+}
+
+/// Nested partitions of a graph by linkage alone: into as many groups as each of `sizes`, as far as the merge tree has so many, and into
+/// the micro-communities.
+pub(crate) fn linkage_partitions(graph: &SparseGraph, sizes: &[usize], run: &Run<'_>) -> Result<Vec<Labels>> {
+    run.stage("micro-communities", None)?;
+    let largest = sizes.iter().copied().max().unwrap_or(1);
+    let micro = micro_communities(graph, largest.div_ceil(micro::PER_CLUSTER), 0, run)?;
+    let coarse = CoarseGraph::new(graph, &micro, None);
+    let merges = merge_all(&coarse, &[], Veto::Never, run)?;
+    let tree = MergeTree { micro_communities: micro, merges };
+    let n_micro = tree.micro_communities.n_classes();
+    let cut = |&size: &usize| tree.cut(size.max(tree.min_groups()).min(n_micro));
+    let mut partitions: Vec<Labels> = sizes.iter().filter_map(cut).collect();
+    partitions.push(tree.micro_communities);
+    Ok(partitions)
 }
 
 /// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph.
