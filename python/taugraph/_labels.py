@@ -33,8 +33,8 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
     graph, n_neighbors, metric
         The graph: see :class:`SpectralClustering`.
     priors, sizes : dict of label to share, optional
-        Prior probabilities of the classes, by default those of the labeled rows, weighted less the more of them there are; known shares of
-        the classes among the rows without a label.
+        Prior probabilities of the classes, by default as frequent as among the labeled rows; known shares of the classes among the rows
+        without a label.
     params : dict, optional
         Any other parameter by its path, as in ``{"propagate.rule.alpha": 0.9}`` or ``{"propagate.clamping": "soft"}``;
         :func:`taugraph.params` lists them.

@@ -1,4 +1,5 @@
-"""Results of 0.1.0, to the bit unless they are iterated to a tolerance: stored_results.json has their hashes."""
+"""Results of 0.1.0, to the bit unless they are iterated to a tolerance: stored_results.json has their hashes. Probabilities of labels are those
+of class masses with measure (docs/decisions/0026)."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     let free = || (0..n).filter(|&x| x != a && x != b).filter_map(share);
     let masses = [free().sum::<f64>(), free().map(|share| 1.0 - share).sum::<f64>()];
     let n_free = free().count();
-    let weights = class_weights(&masses, &[0.5; 2], n_free, exponent(n_free, 2, 2, false));
+    let weights = class_weights(&masses, &[0.5; 2], n_free, exponent(n_free, 2));
     let mut score = Score::default();
     for (x, of_classes) in rows.iter().enumerate() {
         let label = match share(x) {

@@ -29,7 +29,7 @@ pub(super) fn probabilities(
     let are_given = *priors != Priors::Estimated;
     let priors = priors_of(priors, labeled)?;
     let mut values = match scale {
-        Scale::Mass => by_mass(scores, width, (&priors, are_given), labeled, reached),
+        Scale::Mass => by_mass(scores, width, &priors, labeled, reached),
         Scale::Difference if are_given => softened(scores, width, &priors, reached),
         Scale::Difference => softened(scores, width, &vec![1.0 / width as f64; width], reached),
     };
@@ -67,7 +67,7 @@ pub(super) fn checked_shares(name: &'static str, shares: &[f64], width: usize) -
 fn by_mass(
     scores: &[f64],
     width: usize,
-    (priors, are_given): (&[f64], bool),
+    priors: &[f64],
     labeled: &LabeledNodes,
     reached: &[bool],
 ) -> Vec<f64> {
@@ -80,7 +80,7 @@ fn by_mass(
             masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
         }
     }
-    let exponent = exponent(n_unlabeled, labeled.nodes().len(), width, are_given);
+    let exponent = exponent(n_unlabeled, labeled.nodes().len());
     let weights = class_weights(&masses, priors, n_unlabeled, exponent);
     let rows = scores.chunks_exact(width);
     rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()

@@ -52,7 +52,7 @@ choices! {
     /// How likely the classes are before anything is known.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Priors = "estimated" {
-        /// By the labeled nodes: as frequent as among them, and weighted less the more of them there are.
+        /// As frequent as among the labeled nodes.
         "estimated" => Estimated,
         /// All equally likely.
         "uniform" => Uniform,
