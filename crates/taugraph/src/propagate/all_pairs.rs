@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::evaluate::Score;
-use super::masses::{class_weights, exponent};
+use super::masses::{ClassMasses, deviation};
 use crate::dense::{columns_of, symmetric_eigen};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
@@ -89,8 +89,10 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     };
     let free = || (0..n).filter(|&x| x != a && x != b).filter_map(share);
     let masses = [free().sum::<f64>(), free().map(|share| 1.0 - share).sum::<f64>()];
-    let n_free = free().count();
-    let weights = class_weights(&masses, &[0.5; 2], n_free, exponent(n_free, 2));
+    let shares: Vec<[f64; 2]> = free().map(|share| [share, 1.0 - share]).collect();
+    let deviation = deviation(shares.iter().map(|row| &row[..]), &[0.5; 2]);
+    let weights = ClassMasses { masses: masses.to_vec(), n_unlabeled: shares.len(), n_labeled: 2, deviation }
+        .weights(&[0.5; 2], false);
     let mut score = Score::default();
     for (x, of_classes) in rows.iter().enumerate() {
         let label = match share(x) {

@@ -2,7 +2,7 @@
 
 use super::Priors;
 use super::labeled_nodes::LabeledNodes;
-use super::masses::{class_weights, exponent, priors_of};
+use super::masses::{ClassMasses, deviation, priors_of};
 use crate::error::{Error, Result, require};
 
 /// Steps in which the class weights approach the given sizes.
@@ -29,7 +29,7 @@ pub(super) fn probabilities(
     let are_given = *priors != Priors::Estimated;
     let priors = priors_of(priors, labeled)?;
     let mut values = match scale {
-        Scale::Mass => by_mass(scores, width, &priors, labeled, reached),
+        Scale::Mass => by_mass(scores, (&priors, are_given), labeled, reached),
         Scale::Difference if are_given => softened(scores, width, &priors, reached),
         Scale::Difference => softened(scores, width, &vec![1.0 / width as f64; width], reached),
     };
@@ -66,22 +66,23 @@ pub(super) fn checked_shares(name: &'static str, shares: &[f64], width: usize) -
 /// Scales each class's scores so that their sum over the unlabeled nodes approaches its prior.
 fn by_mass(
     scores: &[f64],
-    width: usize,
-    priors: &[f64],
+    (priors, are_given): (&[f64], bool),
     labeled: &LabeledNodes,
     reached: &[bool],
 ) -> Vec<f64> {
+    let width = labeled.n_classes();
+    let is_free = |node: usize| reached[node] && labeled.get(node).is_none();
+    let free =
+        || scores.chunks_exact(width).enumerate().filter(|(node, _)| is_free(*node)).map(|(_, row)| row);
     let mut masses = vec![0.0; width];
-    let mut n_unlabeled = 0;
-    for (node, row) in scores.chunks_exact(width).enumerate() {
-        if reached[node] && labeled.get(node).is_none() {
-            n_unlabeled += 1;
-            // The iterative solver may leave a score slightly below 0.
-            masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0));
-        }
-    }
-    let exponent = exponent(n_unlabeled, labeled.nodes().len());
-    let weights = class_weights(&masses, priors, n_unlabeled, exponent);
+    // The iterative solver may leave a score slightly below 0.
+    free().for_each(|row| masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0)));
+    let n_labeled = labeled.nodes().len();
+    let mut of_labels = vec![0.0; width];
+    labeled.iter().for_each(|(_, class)| of_labels[class as usize] += 1.0 / n_labeled as f64);
+    let deviation = deviation(free(), &of_labels);
+    let weights =
+        ClassMasses { masses, n_unlabeled: free().count(), n_labeled, deviation }.weights(priors, are_given);
     let rows = scores.chunks_exact(width);
     rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()
 }
