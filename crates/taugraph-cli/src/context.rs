@@ -82,6 +82,7 @@ impl Context {
             scores: None,
             explanations: None,
             agreement: None,
+            suggestions: Vec::new(),
             evaluation: None,
             stages,
         }

@@ -86,9 +86,10 @@ fn build(set: &LabeledSet, graph: &Graph) -> Result<FittedGraph, Error> {
 
 fn try_rule(set: &LabeledSet, graph: &FittedGraph, rule: Rule) -> Result<Evaluation, Error> {
     let params = PropagateParams::default().with(|params| params.rule = rule);
-    let duplicates = graph.duplicates();
-    let nodes = duplicates.node_of_row();
-    Ok(evaluate(graph.node_graph(), nodes, &set.labels, &params, Trials::Random(TRIALS), &Run::new(0))?)
+    let run = Run::new(0);
+    let spread_on = graph.label_graph(&params, &run)?;
+    let trials = Trials::Random { draws: TRIALS, per_class: 1 };
+    Ok(evaluate(&*spread_on, graph.duplicates().node_of_row(), &set.labels, &params, trials, &run)?)
 }
 
 /// The part of the results about labels.

@@ -7,6 +7,7 @@ use taugraph::{FittedLabels, GivenLabels, LabelPropagation};
 
 use crate::arrays::{table, with_gaps};
 use crate::config::PyConfig;
+use crate::errors::checked;
 use crate::graph::{GraphFirst, Start, model_of, warnings_of};
 use crate::input::PyInput;
 use crate::model::PyModel;
@@ -14,7 +15,7 @@ use crate::running::{RunArgs, run};
 
 /// Labels the rows of an input from the known ones: a class for each row, −1 if unknown.
 #[pyfunction]
-#[pyo3(signature = (input, labels, n_classes, config, run_args, baseline=None, graph_seed=None))]
+#[pyo3(signature = (input, labels, n_classes, config, run_args, baseline=None, graph_seed=None, weights=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn fit_labels(
     py: Python<'_>,
@@ -25,9 +26,13 @@ pub fn fit_labels(
     run_args: RunArgs,
     baseline: Option<&str>,
     graph_seed: Option<u64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<PyFittedLabels> {
     let known = labels.as_slice()?.iter().map(class_of).collect::<PyResult<Vec<_>>>()?;
-    let given = GivenLabels::from_ids(known, n_classes);
+    let mut given = GivenLabels::from_ids(known, n_classes);
+    if let Some(weights) = weights {
+        given = checked(py, given.with_weights(weights.as_slice()?.to_vec()))?;
+    }
     let first = GraphFirst::new(py, baseline, graph_seed)?;
     let estimator = LabelPropagation::with_config(config.for_run(&run_args));
     let labels = input.lend(py, |lent| {
@@ -84,6 +89,23 @@ impl PyFittedLabels {
     /// Iterations of the linear systems.
     fn n_iterations(&self) -> usize {
         self.labels.propagation().info.iterations
+    }
+
+    /// The temperature of the probabilities, if they were calibrated.
+    fn temperature(&self) -> Option<f64> {
+        self.labels.propagation().temperature
+    }
+
+    /// Labeled rows that lie in the group of another class; nothing if classes were not matched with groups.
+    fn outside_group<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let rows = self.labels.rows_outside_group();
+        rows.iter().map(|&row| i64::from(row)).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// Rows to label next, the most useful first, and why.
+    fn suggest(&self, py: Python<'_>, n: usize, run_args: RunArgs) -> PyResult<Vec<(u32, &'static str)>> {
+        let found = run(py, &run_args, |run| self.labels.suggest(n, run))?;
+        Ok(found.iter().map(|suggested| (suggested.row, suggested.reason.text())).collect())
     }
 
     /// Number of points whose copies were given different labels.

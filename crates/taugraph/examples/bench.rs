@@ -16,7 +16,7 @@
 //!                                             zscore or none, METHOD auto, spectral or agglomerate
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
 //!     bench labels FILE GRAPH RULE DRAWS      labels from labeled points; DRAWS has the rows of one draw on each line; GRAPH is
-//!                                             plain, robust or communities
+//!                                             plain, robust, communities, ladder or default (with what large graphs get)
 //!
 //! Every line it prints is `key value`.
 
@@ -35,7 +35,7 @@ use taugraph::neighbors::{SearchMethod, SearchParams, Space, nearest_neighbors, 
 use taugraph::params::{GraphParams, Preset};
 use taugraph::points::{Points, PreparationParams, Standardize, prepare, principal_components};
 use taugraph::progress::{Progress, Run};
-use taugraph::propagate::{LabeledNodes, Ladder, PropagateParams, Propagator, Rule};
+use taugraph::propagate::{Groups, LabeledNodes, Ladder, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Product, Schedule, StartOfTau, Taus};
 use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
@@ -91,7 +91,7 @@ fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
     let parts = vec![robust.estimator.clone(), Estimator::Community(Community::default())];
     match name {
         "plain" => Ok(Preset::ConstantControl.params()),
-        "robust" | "ladder" => Ok(robust),
+        "robust" | "ladder" | "default" => Ok(robust),
         "communities" => Ok(robust.with(|params| params.estimator = Estimator::Product(Product::of(parts)))),
         _ => Err(format!("no graph is called {name}").into()),
     }
@@ -331,11 +331,15 @@ fn main() -> Outcome {
                 "poisson" => Rule::Poisson,
                 _ => return Err(format!("no rule is called {rule}").into()),
             };
-            let ladder = if graph == "ladder" { Ladder::Yes } else { Ladder::No };
-            let params =
-                PropagateParams::default().with(|params| (params.rule, params.ladder) = (rule, ladder));
+            let (ladder, groups) = match graph {
+                "default" => (Ladder::Auto, Groups::Auto),
+                "ladder" => (Ladder::Yes, Groups::No),
+                _ => (Ladder::No, Groups::No),
+            };
+            let params = PropagateParams::default()
+                .with(|params| (params.rule, params.ladder, params.groups) = (rule, ladder, groups));
             let start = Instant::now();
-            let propagator = Propagator::new(&robust.graph, data.labels.n_classes(), &params, &run)?;
+            let propagator = Propagator::new(&robust, data.labels.n_classes(), &params, &run)?;
             println!("hierarchy_seconds {}", start.elapsed().as_secs_f64());
             let nodes = robust.duplicates.node_of_row();
             for line in fs::read_to_string(draws)?.lines() {

@@ -5,6 +5,7 @@
 
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
@@ -196,6 +197,34 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<
     Ok((values.column_vector().iter().copied().collect(), vectors))
 }
 
+/// Replaces a symmetric positive definite matrix, of which the lower triangle is read, by its inverse. An error if it is not positive
+/// definite to working precision.
+pub(crate) fn invert_positive_definite(matrix: &mut Mat<f64>) -> Result<()> {
+    let what = "the inverse of a dense matrix";
+    let n = matrix.nrows();
+    let buffer = |scratch| MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what });
+    let mut factoring =
+        buffer(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()))?;
+    llt::factor::cholesky_in_place(
+        matrix.as_mut(),
+        Default::default(),
+        Par::Seq,
+        MemStack::new(&mut factoring),
+        Default::default(),
+    )
+    .map_err(|_| Error::Numerical { what })?;
+    let mut inverse = Mat::<f64>::zeros(n, n);
+    let mut inverting = buffer(llt::inverse::inverse_scratch::<f64>(n, Par::Seq))?;
+    llt::inverse::inverse(inverse.as_mut(), matrix.as_ref(), Par::Seq, MemStack::new(&mut inverting));
+    for column in 0..n {
+        for row in 0..column {
+            inverse[(row, column)] = inverse[(column, row)];
+        }
+    }
+    *matrix = inverse;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +273,19 @@ mod tests {
         let naive: f64 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
         assert!((dot(&a, &b) - naive).abs() < 1e-9);
         assert_eq!(project(&a, &b), [dot(&a, &b)]);
+    }
+
+    #[test]
+    fn inverses_satisfy_their_definition() {
+        let n = 40;
+        let a = random(n * n, 8);
+        let a = Mat::from_fn(n, n, |i, j| a[i * n + j]);
+        let matrix = &a * a.transpose() + Mat::<f64>::identity(n, n);
+        let mut inverse = matrix.clone();
+        invert_positive_definite(&mut inverse).unwrap();
+        assert!((&matrix * &inverse - Mat::<f64>::identity(n, n)).norm_max() < 1e-10);
+        let mut indefinite = Mat::from_fn(3, 3, |i, j| if i == j { -1.0 } else { 0.0 });
+        assert!(invert_positive_definite(&mut indefinite).is_err());
     }
 
     #[test]

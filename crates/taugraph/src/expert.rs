@@ -55,7 +55,10 @@ pub use crate::cluster::{
     cluster, spectral_clustering,
 };
 // 12. Labels from a few labeled nodes.
-pub use crate::propagate::{LabeledNodes, Propagation, RowLabels, SolveInfo, WalkInfo, propagate};
+pub use crate::fit::SuggestedRow;
+pub use crate::propagate::{
+    LabeledNodes, Propagation, Reason, RowLabels, SolveInfo, Suggestion, WalkInfo, propagate, suggest,
+};
 // Long runs: named arrays, where finished stages are kept, and tables outside memory.
 pub use crate::arrays::{Array, Arrays, Element, Values};
 pub use crate::checkpoint::Checkpoints;
@@ -75,7 +78,9 @@ pub mod params {
         CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents, OwnEstimator, Preset,
     };
     pub use crate::points::{Missing, PreparationParams, Standardize};
-    pub use crate::propagate::{Clamping, Ladder, Priors, PropagateParams, Rule, Solver};
+    pub use crate::propagate::{
+        Background, Calibration, Clamping, Groups, Ladder, Priors, PropagateParams, Rule, Solver,
+    };
     pub use crate::quantile::loss::Loss;
     pub use crate::quantile::{
         Activation, AutoEncoder, Biases, Community, DecoderWeights, Estimator, Factorization, Initialization,

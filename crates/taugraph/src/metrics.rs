@@ -210,7 +210,7 @@ impl Contingency {
 /// The column assigned to each row so that the sum of the costs is minimal. There must be no more rows than columns.
 ///
 /// Shortest augmenting paths (Jonker and Volgenant 1987), O(rows² · columns).
-fn assignment(cost: &[f64], rows: usize, columns: usize) -> Vec<usize> {
+pub(crate) fn assignment(cost: &[f64], rows: usize, columns: usize) -> Vec<usize> {
     const FREE: usize = usize::MAX;
     let (mut row_price, mut column_price) = (vec![0.0; rows], vec![0.0; columns]);
     let mut row_of_column = vec![FREE; columns];

@@ -65,6 +65,8 @@ pub enum Stage {
     Shown = 15,
     /// Which row of W the trained estimators see as the target of another.
     Targets = 16,
+    /// Labeled points that are left out to calibrate probabilities.
+    Calibration = 17,
 }
 
 /// The stream of one stage of one run.

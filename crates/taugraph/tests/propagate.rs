@@ -274,7 +274,7 @@ fn trials_agree_with_the_exact_expectation() {
     for rule in [Rule::Harmonic, Rule::GreedyWalk { max_walk: 5, pairs: None }] {
         let of =
             |trials| evaluate(&robust.graph, nodes, &data.labels, &with(rule), trials, &Run::new(3)).unwrap();
-        let (all, some) = (of(Trials::AllPairs), of(Trials::Random(300)));
+        let (all, some) = (of(Trials::AllPairs), of(Trials::Random { draws: 300, per_class: 1 }));
         assert_eq!((all.accuracies.len(), some.balanced.len(), all.majority), (900, 300, 0.5));
         assert!((mean(&all.accuracies) - mean(&some.accuracies)).abs() < 0.05, "{rule:?}");
         // Naively, for one pair.

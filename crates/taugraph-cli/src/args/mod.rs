@@ -178,6 +178,9 @@ pub struct PropagateCommand {
     /// Labels: .csv, .tsv or .parquet [default: standard output]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Suggest this many rows to label next, in the summary and in --json
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
+    pub suggest: usize,
     /// Model for taugraph predict, as .safetensors
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save_model: Option<PathBuf>,
@@ -202,9 +205,12 @@ pub struct EvaluateCommand {
     pub labels: LabelArgs,
     #[command(flatten)]
     pub rule: RuleArgs,
-    /// Random draws of one labeled row for each class
+    /// Random draws of labeled rows
     #[arg(long, value_name = "T", default_value_t = 100, help_heading = "Trials")]
     pub trials: usize,
+    /// Labeled rows of each class in a draw; smaller classes keep one row without a label
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "exact", help_heading = "Trials")]
+    pub per_class: usize,
     /// Two classes: every pair of labeled rows, the exact expectation
     #[arg(long = "exact", conflicts_with = "trials", help_heading = "Trials")]
     pub exact: bool,

@@ -1,8 +1,8 @@
 //! `taugraph evaluate`: how well labels spread from one labeled row of each class.
 
-use taugraph::RobustGraph;
+use taugraph::LabelPropagation;
 use taugraph::labels::Labels;
-use taugraph::propagate::{Trials, evaluate as try_labeled};
+use taugraph::propagate::Trials;
 use taugraph_report::Found;
 
 use crate::args::EvaluateCommand;
@@ -27,14 +27,13 @@ pub fn evaluate(args: &EvaluateCommand) -> Outcome<()> {
     let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
     let (dataset, input) = context.read()?;
     let (labels, classes) = Labels::from_names(true_labels(&dataset)?);
-    let config = context.settings.params.clone();
-    let params = config.propagate.clone();
-    let estimator = RobustGraph::with_config(config).keep_points(false);
-    let graph = context.explained(estimator.fit_with(input, &context.run()), &dataset)?;
-    let nodes: Vec<u32> = (0..graph.node_graph().n_nodes() as u32).collect();
-    let node_of_row = graph.per_row(&nodes);
-    let trials = if args.exact { Trials::AllPairs } else { Trials::Random(args.trials) };
-    let found = try_labeled(graph.node_graph(), &node_of_row, &labels, &params, trials, &context.run())?;
+    let estimator = LabelPropagation::with_config(context.settings.params.clone()).keep_points(false);
+    let trials = match args.exact {
+        true => Trials::AllPairs,
+        false => Trials::Random { draws: args.trials, per_class: args.per_class },
+    };
+    let found = estimator.evaluate_with(input, &labels, trials, &context.run());
+    let (found, graph) = context.explained(found, &dataset)?;
     let evaluated = Evaluated { found: &found, trials, classes: &classes };
     let table = evaluated.table();
     let report = context.report("evaluate", &dataset, Found::Graph(&graph));

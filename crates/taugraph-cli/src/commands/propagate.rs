@@ -10,6 +10,7 @@ use crate::given_labels::{given_labels, with_shares};
 use crate::model_file::{Origin, check_model_input, save_model};
 use crate::outputs::{Holds, Outputs, output};
 use crate::page::Page;
+use crate::report::Report;
 use crate::results::write_labels;
 use crate::settings::Settings;
 
@@ -45,6 +46,10 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
         let origin = Origin { command: "propagate", settings };
         save_model(found.model()?, &origin, &dataset.features, given.classes(), path)?;
     }
+    let suggestions = match args.suggest {
+        0 => Vec::new(),
+        n => found.suggest(n, &context.run())?,
+    };
     let report = context.report("propagate", &dataset, Found::Labels(&found, &given));
-    context.publish(&report, page, &args.run)
+    context.publish(&Report { suggestions, ..report }, page, &args.run)
 }

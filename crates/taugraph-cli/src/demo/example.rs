@@ -58,6 +58,7 @@ pub fn write_example(
         scores: Scores::asked(&settings, &dataset, found.labels())?,
         explanations: None,
         agreement: None,
+        suggestions: Vec::new(),
         evaluation: None,
         stages: terminal.finish(),
     };

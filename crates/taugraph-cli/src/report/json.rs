@@ -51,6 +51,7 @@ impl Report<'_> {
         }
         if let Some(rows) = self.labeled_rows() {
             all["propagation"] = rows.json();
+            all["propagation"]["suggestions"] = self.suggestions_json();
         }
         if let Some(evaluation) = &self.evaluation {
             all["evaluation"] = evaluation.json();

@@ -53,6 +53,8 @@ impl<'a> LabeledRows<'a> {
             "abstained": self.count("unreached"),
             "corrected": self.count("corrected"),
             "conflicting_copies": self.found.n_conflicts(),
+            "temperature": spread.temperature,
+            "outside_group": spread.outside_group.is_some().then(|| self.found.rows_outside_group()),
             "labels": self.found.labels().iter().map(name).collect::<Vec<_>>(),
             "margins": self.found.margins(),
         })
@@ -71,6 +73,13 @@ impl<'a> LabeledRows<'a> {
             None => format!("{} iterations", spread.info.iterations),
         };
         writeln!(text, "          {} rows with a margin below 0.1; {how}", grouped(unsure))?;
+        match spread.temperature {
+            Some(temperature) => writeln!(
+                text,
+                "          probabilities calibrated on labeled rows left out, temperature {temperature:.2}"
+            )?,
+            None => writeln!(text, "          probabilities are not calibrated: that takes 20 labeled rows and harmonic functions")?,
+        }
         self.notes().iter().try_for_each(|note| writeln!(text, "note      {note}"))
     }
 
@@ -85,6 +94,10 @@ impl<'a> LabeledRows<'a> {
             (
                 self.found.propagation().n_weak_edges,
                 "edges weigh less than 1e-10 of the heaviest and were left out",
+            ),
+            (
+                self.found.rows_outside_group().len(),
+                "labeled rows lie in the group of another class, and their label was not spread; --json names them",
             ),
             (
                 self.found.n_conflicts(),

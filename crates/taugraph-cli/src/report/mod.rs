@@ -6,11 +6,13 @@ mod explanations;
 mod json;
 mod labels;
 mod scores;
+mod suggestions;
 mod text;
 mod walk;
 mod warnings;
 mod words;
 
+use taugraph::fit::SuggestedRow;
 use taugraph::{FittedClusters, FittedGraph};
 use taugraph_report::Found;
 
@@ -39,6 +41,8 @@ pub struct Report<'a> {
     pub explanations: Option<Explanations>,
     /// Of clusters of a small table: their agreement with those of plain local scaling.
     pub agreement: Option<f64>,
+    /// Of labels: rows to label next.
+    pub suggestions: Vec<SuggestedRow>,
     /// Of a graph on which labels were tried.
     pub evaluation: Option<Evaluated<'a>>,
     /// What each stage took.

@@ -85,6 +85,7 @@ impl Report<'_> {
         if let Some(rows) = self.labeled_rows() {
             rows.write_text(text)?;
         }
+        self.write_suggestions(text)?;
         match &self.evaluation {
             Some(evaluation) => evaluation.write_text(text),
             None => Ok(()),

@@ -13,8 +13,10 @@ use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, Preset};
 use taugraph::points::{Duplicates, Points};
 use taugraph::progress::Run;
+use taugraph::propagate::PropagateParams;
 use taugraph::robust::robust_graph;
 use taugraph::scale::FirstScale;
+use taugraph::{Config, RobustGraph};
 
 use crate::data::Error;
 
@@ -32,6 +34,22 @@ pub enum GraphMethod {
 }
 
 impl GraphMethod {
+    /// The graph that labels spread on: as [`graph`](Self::graph), and for presets what label propagation adds to theirs.
+    pub fn label_graph(
+        self,
+        points: &Points,
+        params: &PropagateParams,
+        run: &Run<'_>,
+    ) -> Result<(SparseGraph, Duplicates), Error> {
+        let GraphMethod::Preset(preset, k) = self else { return self.graph(points, run) };
+        // The points are already prepared.
+        let mut config = Config::default();
+        config.set("preparation.standardize", "none")?;
+        config.graph = preset.params().with(|params| params.first_scale = FirstScale::KthNeighbor { k });
+        let fitted = RobustGraph::with_config(config).fit_with(points, run)?;
+        Ok((fitted.label_graph(params, run)?.into_owned(), fitted.duplicates().clone()))
+    }
+
     /// The graph over the distinct points.
     pub fn graph(self, points: &Points, run: &Run<'_>) -> Result<(SparseGraph, Duplicates), Error> {
         let space = Space::from_points(points.clone(), Metric::Euclidean)?;

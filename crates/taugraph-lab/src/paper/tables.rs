@@ -268,8 +268,8 @@ fn labels() -> Experiment {
 
 fn label_score(set: Set, method: GraphMethod, rule: Rule, run: &Run<'_>) -> Result<Values, Error> {
     let set = set.load(run.seed)?;
-    let (graph, duplicates) = method.graph(&set.points, run)?;
     let params = PropagateParams::default().with(|params| params.rule = rule);
+    let (graph, duplicates) = method.label_graph(&set.points, &params, run)?;
     let found = evaluate(&graph, duplicates.node_of_row(), &set.labels, &params, Trials::AllPairs, run)?;
     Ok(vec![mean(&found.accuracies), mean(&found.balanced), deviation(&found.balanced), found.majority])
 }

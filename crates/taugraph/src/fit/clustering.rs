@@ -98,11 +98,7 @@ impl SpectralClustering {
             });
         }
         let constraints = self.constraints_of_nodes(graph.duplicates())?;
-        let input = ClusterInput {
-            graph: graph.node_graph(),
-            neighbors: graph.robust().map(|part| &part.nodes.neighbors),
-            constraints: constraints.as_ref(),
-        };
+        let input = ClusterInput { constraints: constraints.as_ref(), ..graph.cluster_input() };
         let rows = graph.duplicates().row_of_node();
         let clustering = cluster(input, &params, run).map_err(|error| match error {
             Error::BadConstraint { i, j, rule } => {

@@ -4,17 +4,20 @@ use std::borrow::Cow;
 
 use super::input::{Input, Table};
 use super::warning::Warning;
+use crate::cluster::ClusterInput;
 use crate::config::{Config, Shrunk};
 use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::graph::SparseGraph;
 use crate::model::Model;
 use crate::neighbors::Space;
-use crate::params::{CheckedGraphParams, OwnEstimator};
+use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::params::{CandidatePairs, CheckedGraphParams, OwnEstimator};
 use crate::points::{
     ColumnModel, Duplicates, Points, Preparation, PreparationRule, Standardize, prepare, prepare_sparse,
 };
 use crate::progress::Run;
+use crate::propagate::{PropagateParams, with_background};
 use crate::quantile::{Estimator, StopReason};
 use crate::robust::{NodeGraph, RowSize, robust_graph_for};
 
@@ -321,6 +324,30 @@ impl FittedGraph {
             GraphSource::Robust(part) => &part.nodes.graph,
             GraphSource::Given(given) => &given.graph,
         }
+    }
+
+    /// The graph as clustering and propagation take it, with the distances to the neighbors if they are known.
+    pub fn cluster_input(&self) -> ClusterInput<'_> {
+        let neighbors = self.robust().map(|part| &part.nodes.neighbors);
+        ClusterInput { graph: self.node_graph(), neighbors, constraints: None }
+    }
+
+    /// The graph that labels spread on: over few points with a background of all pairs. It needs the points, unless they were freed.
+    pub fn label_graph(&self, params: &PropagateParams, run: &Run<'_>) -> Result<Cow<'_, SparseGraph>> {
+        let graph = self.node_graph();
+        let n = graph.n_nodes();
+        let part = self.robust().filter(|_| params.has_background(n));
+        let Some((part, space)) = part.and_then(|part| Some((part, part.space()?))) else {
+            return Ok(Cow::Borrowed(graph));
+        };
+        if !space.knows_all_pairs() || part.params.candidates == CandidatePairs::All {
+            return Ok(Cow::Borrowed(graph));
+        }
+        let pairs = |n: usize| MemoryEstimate::of(vec![("background", 40 * (n as u64).pow(2))]);
+        refuse_if_over(n, run.memory_limit, pairs, "set propagate.background=no")?;
+        let rows = part.nodes.duplicates.row_of_node();
+        let distance = |i: usize, j: usize| space.distance(rows[i] as usize, rows[j] as usize);
+        Ok(Cow::Owned(with_background(graph, &part.nodes.neighbors, distance, run)?))
     }
 
     /// Copies results of the nodes to every row.

@@ -7,17 +7,21 @@ use super::graph::FittedGraph;
 use super::input::{Input, Table};
 use super::placed::place;
 use super::warning::Warning;
-use crate::error::Result;
+use crate::cluster::ClusterInput;
+use crate::error::{Error, Result, require};
 use crate::labels::Labels;
 use crate::model::{Model, Placement};
 use crate::progress::Run;
-use crate::propagate::{LabeledNodes, Propagation, RowLabels, Rule, propagate};
+use crate::propagate::{
+    Evaluation, LabeledNodes, Propagation, Reason, RowLabels, Rule, Suggestion, Trials, evaluate, propagate, suggest,
+};
 
 /// The given labels: a class for some of the rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GivenLabels {
     classes: Vec<String>,
     of_rows: Vec<Option<u32>>,
+    weights: Option<Vec<f64>>,
 }
 
 impl GivenLabels {
@@ -27,12 +31,34 @@ impl GivenLabels {
         let (ids, classes) = Labels::from_names(&known);
         let mut ids = ids.iter().copied();
         let of_rows = names.iter().map(|name| name.as_ref().and_then(|_| ids.next())).collect();
-        Self { classes: classes.into_iter().map(str::to_string).collect(), of_rows }
+        Self { classes: classes.into_iter().map(str::to_string).collect(), of_rows, weights: None }
     }
 
     /// From the number of each row's class, below `n_classes`.
     pub fn from_ids(of_rows: Vec<Option<u32>>, n_classes: usize) -> Self {
-        Self { classes: (0..n_classes).map(|class| class.to_string()).collect(), of_rows }
+        Self { classes: (0..n_classes).map(|class| class.to_string()).collect(), of_rows, weights: None }
+    }
+
+    /// With a weight for each row: how much its label counts. A label of weight 2 pulls like those of two points with the same
+    /// neighbors; one of weight 0 is taken away. Weights of rows without a label do not matter.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        if weights.len() != self.of_rows.len() {
+            let (expected, received) = (self.of_rows.len(), weights.len());
+            return Err(Error::Length { what: "weights of labels", expected, received });
+        }
+        if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            let value = format!("{} (row {row})", weights[row]);
+            require(false, "weights of labels", value, "must be finite and not negative")?;
+        }
+        for (label, weight) in self.of_rows.iter_mut().zip(&weights) {
+            *label = label.filter(|_| *weight > 0.0);
+        }
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// The weight of each row, if they have any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// Names of the classes.
@@ -83,7 +109,38 @@ impl LabelPropagation {
         given: &GivenLabels,
         run: &Run<'_>,
     ) -> Result<FittedLabels> {
-        self.fit_graph(self.plan.graph(input.into(), run)?, given, run)
+        let mut found = self.fit_graph(self.graph(input, run)?, given, run)?;
+        if !self.plan.keeps_points {
+            found.graph.forget_points();
+        }
+        Ok(found)
+    }
+
+    /// The graph, with its points as long as a background needs their distances.
+    fn graph<'a>(&self, input: impl Into<Input<'a>>, run: &Run<'_>) -> Result<FittedGraph> {
+        let mut graph = Plan { keeps_points: true, ..self.plan.clone() }.graph(input.into(), run)?;
+        let n_nodes = graph.node_graph().n_nodes();
+        if !self.plan.keeps_points && !self.plan.config.propagate.has_background(n_nodes) {
+            graph.forget_points();
+        }
+        Ok(graph)
+    }
+
+    /// How well labels would spread from a few rows, given the class of every row; and the graph.
+    pub fn evaluate_with<'a>(
+        &self,
+        input: impl Into<Input<'a>>,
+        labels: &Labels,
+        trials: Trials,
+        run: &Run<'_>,
+    ) -> Result<(Evaluation, FittedGraph)> {
+        let graph = self.graph(input, run)?;
+        let params = &self.plan.config.propagate;
+        let spread_on = graph.label_graph(params, run)?;
+        let input = ClusterInput { graph: &spread_on, ..graph.cluster_input() };
+        let found = evaluate(input, graph.duplicates().node_of_row(), labels, params, trials, run)?;
+        drop(spread_on);
+        Ok((found, graph))
     }
 
     /// Labels the rows of a fitted graph.
@@ -93,11 +150,15 @@ impl LabelPropagation {
         let (nodes, n_conflicts, propagation, rows);
         {
             let duplicates = graph.duplicates();
-            (nodes, n_conflicts) = LabeledNodes::of_rows(given.of_rows(), given.classes().len(), duplicates)?;
-            propagation = propagate(graph.node_graph(), &nodes, params, run)?;
+            (nodes, n_conflicts) =
+                LabeledNodes::of_rows(given.of_rows(), given.weights(), given.classes().len(), duplicates)?;
+            let spread_on = graph.label_graph(params, run)?;
+            let input = ClusterInput { graph: &spread_on, ..graph.cluster_input() };
+            propagation = propagate(input, &nodes, params, run)?;
             rows = propagation.of_rows(given.of_rows(), duplicates, params.clamping);
         }
-        Ok(FittedLabels { graph, classes: given.classes.clone(), propagation, rows, n_conflicts })
+        let is_labeled = (0..nodes.n_nodes()).map(|node| nodes.get(node).is_some()).collect();
+        Ok(FittedLabels { graph, classes: given.classes.clone(), propagation, rows, n_conflicts, is_labeled })
     }
 }
 
@@ -109,6 +170,17 @@ pub struct FittedLabels {
     propagation: Propagation,
     rows: RowLabels,
     n_conflicts: usize,
+    /// Whether each node was given a label.
+    is_labeled: Vec<bool>,
+}
+
+/// A row to label next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuggestedRow {
+    /// The row; of several copies the first.
+    pub row: u32,
+    /// Why it would help.
+    pub reason: Reason,
 }
 
 impl FittedLabels {
@@ -140,6 +212,21 @@ impl FittedLabels {
     /// The propagation on the distinct points.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
+    }
+
+    /// Labeled rows that lie in the group of another class, where classes were matched with groups: worth a second look.
+    pub fn rows_outside_group(&self) -> Vec<u32> {
+        let rows = self.graph.duplicates().row_of_node();
+        let nodes = self.propagation.outside_group.iter().flatten();
+        nodes.map(|&node| rows[node as usize]).collect()
+    }
+
+    /// Up to `n` rows whose label would help most, the most useful first.
+    pub fn suggest(&self, n: usize, run: &Run<'_>) -> Result<Vec<SuggestedRow>> {
+        let found = suggest(self.graph.node_graph(), &self.is_labeled, &self.propagation.margins, n, run)?;
+        let rows = self.graph.duplicates().row_of_node();
+        let of_row = |found: &Suggestion| SuggestedRow { row: rows[found.node as usize], reason: found.reason };
+        Ok(found.iter().map(of_row).collect())
     }
 
     /// The graph.

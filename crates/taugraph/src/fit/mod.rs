@@ -16,6 +16,6 @@ pub use clustering::{FittedClusters, SpectralClustering};
 pub use embedding::{FittedEmbedding, SpectralEmbedding};
 pub use graph::{FittedGraph, PreparationReport, RobustPart};
 pub use input::{Input, Table};
-pub use labels::{FittedLabels, GivenLabels, LabelPropagation};
+pub use labels::{FittedLabels, GivenLabels, LabelPropagation, SuggestedRow};
 pub use robust_graph::RobustGraph;
 pub use warning::Warning;

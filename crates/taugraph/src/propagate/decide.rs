@@ -17,34 +17,64 @@ pub(super) enum Scale {
     Difference,
 }
 
-/// Probabilities node by node, all 0 where no label reaches.
-pub(super) fn probabilities(
-    scores: &[f64],
-    scale: Scale,
-    labeled: &LabeledNodes,
-    reached: &[bool],
-    priors: &Priors,
-) -> Result<Vec<f64>> {
-    let width = labeled.n_classes();
-    let are_given = *priors != Priors::Estimated;
-    let priors = priors_of(priors, labeled)?;
-    let mut values = match scale {
-        Scale::Mass => by_mass(scores, (&priors, are_given), labeled, reached),
-        Scale::Difference if are_given => softened(scores, width, &priors, reached),
-        Scale::Difference => softened(scores, width, &vec![1.0 / width as f64; width], reached),
-    };
-    for (row, reached) in values.chunks_exact_mut(width).zip(reached) {
-        let sum: f64 = row.iter().sum();
-        if !reached {
-            row.fill(0.0);
-        } else if sum > 0.0 && sum.is_finite() {
-            row.iter_mut().for_each(|value| *value /= sum);
+/// How scores become probabilities, from all of them together.
+pub(super) struct Comparison {
+    how: How,
+    priors: Vec<f64>,
+}
+
+enum How {
+    /// Scores times the weights of the classes.
+    Weighted(Vec<f64>),
+    /// Softmax of the scores in units of their spread: a graded ranking, not calibrated frequencies.
+    Softened { spread: f64, priors: Vec<f64> },
+}
+
+impl Comparison {
+    pub fn new(
+        scores: &[f64],
+        scale: Scale,
+        labeled: &LabeledNodes,
+        reached: &[bool],
+        priors: &Priors,
+    ) -> Result<Self> {
+        let width = labeled.n_classes();
+        let are_given = *priors != Priors::Estimated;
+        let priors = priors_of(priors, labeled)?;
+        let how = match scale {
+            Scale::Mass => How::Weighted(class_weights(scores, (&priors, are_given), labeled, reached)),
+            Scale::Difference => How::Softened {
+                spread: spread(scores, width, reached),
+                priors: if are_given { priors.clone() } else { vec![1.0 / width as f64; width] },
+            },
+        };
+        Ok(Self { how, priors })
+    }
+
+    /// Probabilities of the classes from their scores at a node that a label reaches.
+    pub fn probabilities(&self, row: &[f64]) -> Vec<f64> {
+        let mut values: Vec<f64> = match &self.how {
+            How::Weighted(weights) => {
+                row.iter().zip(weights).map(|(score, weight)| score.max(0.0) * weight).collect()
+            }
+            How::Softened { spread, priors } => {
+                let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let softly = |(score, prior): (&f64, &f64)| match best.is_finite() {
+                    true => prior * ((score - best) / spread).exp(),
+                    false => 0.0,
+                };
+                row.iter().zip(priors).map(softly).collect()
+            }
+        };
+        let sum: f64 = values.iter().sum();
+        if sum > 0.0 && sum.is_finite() {
+            values.iter_mut().for_each(|value| *value /= sum);
+            values
         } else {
             // Every score underflowed: all that is known is that some label reaches the node.
-            row.copy_from_slice(&priors);
+            self.priors.clone()
         }
     }
-    Ok(values)
 }
 
 /// Shares of the classes, normalized to sum to 1.
@@ -63,8 +93,8 @@ pub(super) fn checked_shares(name: &'static str, shares: &[f64], width: usize) -
     Ok(shares.iter().map(|share| share / sum).collect())
 }
 
-/// Scales each class's scores so that their sum over the unlabeled nodes approaches its prior.
-fn by_mass(
+/// What each class's scores are multiplied by, so that their sum over the unlabeled nodes approaches its prior.
+fn class_weights(
     scores: &[f64],
     (priors, are_given): (&[f64], bool),
     labeled: &LabeledNodes,
@@ -77,18 +107,15 @@ fn by_mass(
     let mut masses = vec![0.0; width];
     // The iterative solver may leave a score slightly below 0.
     free().for_each(|row| masses.iter_mut().zip(row).for_each(|(mass, score)| *mass += score.max(0.0)));
-    let n_labeled = labeled.nodes().len();
-    let mut of_labels = vec![0.0; width];
-    labeled.iter().for_each(|(_, class)| of_labels[class as usize] += 1.0 / n_labeled as f64);
+    let of_classes = labeled.weight_of_classes();
+    let n_labeled: f64 = of_classes.iter().sum();
+    let of_labels: Vec<f64> = of_classes.iter().map(|weight| weight / n_labeled).collect();
     let deviation = deviation(free(), &of_labels);
-    let weights =
-        ClassMasses { masses, n_unlabeled: free().count(), n_labeled, deviation }.weights(priors, are_given);
-    let rows = scores.chunks_exact(width);
-    rows.flat_map(|row| row.iter().zip(&weights).map(|(score, weight)| score.max(0.0) * weight)).collect()
+    ClassMasses { masses, n_unlabeled: free().count(), n_labeled, deviation }.weights(priors, are_given)
 }
 
-/// Softmax of the scores in units of their spread: a graded ranking, not calibrated frequencies.
-fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> Vec<f64> {
+/// Standard deviation of the scores below the best of their node.
+fn spread(scores: &[f64], width: usize, reached: &[bool]) -> f64 {
     let rows =
         || scores.chunks_exact(width).zip(reached).filter(|(_, reached)| **reached).map(|(row, _)| row);
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
@@ -103,19 +130,7 @@ fn softened(scores: &[f64], width: usize, priors: &[f64], reached: &[bool]) -> V
     }
     let mean = if n > 0.0 { sum / n } else { 0.0 };
     let spread = if n > 0.0 { (squares / n - mean * mean).max(0.0).sqrt() } else { 0.0 };
-    let spread = if spread > 0.0 { spread } else { 1.0 };
-    let mut values = vec![0.0; scores.len()];
-    for (row, out) in scores.chunks_exact(width).zip(values.chunks_exact_mut(width)) {
-        let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if best.is_finite() {
-            let softly = |score: f64, prior: f64| prior * ((score - best) / spread).exp();
-            out.iter_mut()
-                .zip(row)
-                .zip(priors)
-                .for_each(|((out, score), prior)| *out = softly(*score, *prior));
-        }
-    }
-    values
+    if spread > 0.0 { spread } else { 1.0 }
 }
 
 /// The likeliest class of a node (the lowest in case of ties) and its lead over the second.

@@ -1,11 +1,14 @@
 //! How well labels spread from one labeled point per class: over random draws, or over all pairs of labeled points of two classes.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::all_pairs::harmonic_scores;
+use super::reliability::{Counts, Reliability};
 use super::{LabeledNodes, PropagateParams, Propagator, WalkInfo, without_weak_edges};
+use crate::cluster::ClusterInput;
 use crate::error::{Error, Result, require};
-use crate::graph::SparseGraph;
 use crate::labels::Labels;
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
@@ -17,8 +20,13 @@ const TRIES: u32 = 100;
 /// Which labeled points are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trials {
-    /// This many random draws of one row per class.
-    Random(usize),
+    /// Random draws.
+    Random {
+        /// Number of draws.
+        draws: usize,
+        /// Labeled rows of each class; classes with no more rows than that keep one without a label, if they have two.
+        per_class: usize,
+    },
     /// Every pair of rows of the two classes: the exact expectation.
     AllPairs,
 }
@@ -32,6 +40,10 @@ pub struct Evaluation {
     pub balanced: Vec<f64>,
     /// Share of the largest class: the accuracy of a constant prediction.
     pub majority: f64,
+    /// How reliable the probabilities of the rows without a given label are, over all trials; `None` for the closed form of all pairs.
+    pub reliability: Option<Reliability>,
+    /// The temperature of each trial's probabilities, if it had enough labeled points; none for the closed form of all pairs.
+    pub temperatures: Vec<Option<f64>>,
     /// How much of the kernel the greedy walk used; `None` for the other rules.
     pub walk: Option<WalkInfo>,
 }
@@ -67,14 +79,16 @@ impl Score {
 }
 
 /// Evaluates a rule on trial sets of labeled points. `node_of_row` is the node of each row; copies share one.
-pub fn evaluate(
-    graph: &SparseGraph,
+pub fn evaluate<'a>(
+    input: impl Into<ClusterInput<'a>>,
     node_of_row: &[u32],
     labels: &Labels,
-    params: &PropagateParams,
+    params: &'a PropagateParams,
     trials: Trials,
     run: &Run<'_>,
 ) -> Result<Evaluation> {
+    let input = input.into();
+    let graph = input.graph;
     let (n, n_classes) = (labels.len(), labels.n_classes());
     if node_of_row.len() != n {
         return Err(Error::Length { what: "labels", expected: node_of_row.len(), received: n });
@@ -88,7 +102,14 @@ pub fn evaluate(
         return Err(Error::UnlabeledClass { class });
     }
     let majority = rows_of_class.iter().map(Vec::len).max().unwrap_or(0) as f64 / n as f64;
-    let mut found = Evaluation { accuracies: Vec::new(), balanced: Vec::new(), majority, walk: None };
+    let mut found = Evaluation {
+        accuracies: Vec::new(),
+        balanced: Vec::new(),
+        majority,
+        reliability: None,
+        temperatures: Vec::new(),
+        walk: None,
+    };
     if trials == Trials::AllPairs {
         // The pairs themselves, and two scores for each.
         let pairs: u64 = rows_of_class.iter().take(2).map(|rows| rows.len() as u64).product();
@@ -109,30 +130,48 @@ pub fn evaluate(
         }
         return Ok(found);
     }
-    let propagator = Propagator::new(graph, n_classes, params, run)?;
+    let propagator = Propagator::new(input, n_classes, params, run)?;
     found.walk = propagator.walk_info();
     let choices = match trials {
-        Trials::Random(trials) => random_choices(&rows_of_class, node_of_row, trials, run.seed)?,
+        Trials::Random { draws, per_class } => {
+            require((1..=1 << 20).contains(&draws), "trials", draws, "must be between 1 and 1048576")?;
+            require(per_class >= 1, "labeled rows of a class", per_class, "must be at least 1")?;
+            let choose = |trial: usize| match per_class {
+                1 => one_of_each(&rows_of_class, node_of_row, trial, run.seed),
+                _ => Ok(several_of_each(&rows_of_class, node_of_row, per_class, trial, run.seed)),
+            };
+            (0..draws).map(choose).collect::<Result<_>>()?
+        }
         Trials::AllPairs => all_pairs(&rows_of_class, node_of_row)?,
     };
     run.stage("trials", Some(choices.len() as u64))?;
     let score_of = |rows: &Vec<u32>| {
         let mut given = vec![None; graph.n_nodes()];
-        for (class, &row) in rows.iter().enumerate() {
-            given[node_of_row[row as usize] as usize] = Some(class as u32);
+        let mut is_given = vec![false; n];
+        for &row in rows {
+            given[node_of_row[row as usize] as usize] = Some(labels[row as usize]);
+            is_given[row as usize] = true;
         }
         let spread =
             propagator.labels(&LabeledNodes::new(given, n_classes)?, rayon::current_num_threads(), run)?;
-        let mut score = Score::default();
-        for (row, &label) in labels.iter().enumerate() {
-            let is_right = spread.labels[node_of_row[row] as usize] == Some(label);
-            score.add(label as usize, usize::from(!rows.contains(&(row as u32))), is_right);
+        let (mut score, mut counts) = (Score::default(), Counts::default());
+        for (row, &label) in labels.iter().enumerate().filter(|(row, _)| !is_given[*row]) {
+            let node = node_of_row[row] as usize;
+            let is_right = spread.labels[node] == Some(label);
+            score.add(label as usize, 1, is_right);
+            if let Some(found) = spread.labels[node] {
+                counts.add(spread.probabilities[node * n_classes + found as usize], is_right);
+            }
         }
         run.progress.advance(1);
-        Ok((score.accuracy(), score.balanced()))
+        Ok((score, counts, spread.temperature))
     };
-    let scores: Vec<(f64, f64)> = choices.par_iter().map(score_of).collect::<Result<_>>()?;
-    (found.accuracies, found.balanced) = scores.into_iter().unzip();
+    let scores: Vec<(Score, Counts, Option<f64>)> = choices.par_iter().map(score_of).collect::<Result<_>>()?;
+    found.accuracies = scores.iter().map(|(score, ..)| score.accuracy()).collect();
+    found.balanced = scores.iter().map(|(score, ..)| score.balanced()).collect();
+    found.temperatures = scores.iter().map(|trial| trial.2).collect();
+    let counts = scores.iter().fold(Counts::default(), |sum, (_, counts, _)| sum.join(counts));
+    found.reliability = Some(counts.reliability());
     Ok(found)
 }
 
@@ -142,23 +181,39 @@ fn are_distinct(rows: &[u32], node_of_row: &[u32]) -> bool {
     nodes.windows(2).all(|pair| pair[0] != pair[1])
 }
 
-fn random_choices(
+/// One row of each class, all of them different points.
+fn one_of_each(rows_of_class: &[Vec<u32>], node_of_row: &[u32], trial: usize, seed: u64) -> Result<Vec<u32>> {
+    let stream = Stream::new(seed, Stage::Trials);
+    let draw = |attempt: u32| {
+        let mut draws = stream.at(trial as u32, attempt);
+        rows_of_class.iter().map(|rows| rows[draws.below(rows.len())]).collect::<Vec<u32>>()
+    };
+    let fine = (0..TRIES).map(draw).find(|rows| are_distinct(rows, node_of_row));
+    fine.ok_or(Error::Numerical { what: "drawing different points for different classes" })
+}
+
+/// Several rows of each class. Copies of a point that another class has already are left out.
+fn several_of_each(
     rows_of_class: &[Vec<u32>],
     node_of_row: &[u32],
-    trials: usize,
+    per_class: usize,
+    trial: usize,
     seed: u64,
-) -> Result<Vec<Vec<u32>>> {
-    require((1..=1 << 20).contains(&trials), "trials", trials, "must be between 1 and 1048576")?;
-    let stream = Stream::new(seed, Stage::Trials);
-    let choose = |trial: usize| {
-        let draw = |attempt: u32| {
-            let mut draws = stream.at(trial as u32, attempt);
-            rows_of_class.iter().map(|rows| rows[draws.below(rows.len())]).collect::<Vec<u32>>()
-        };
-        let fine = (0..TRIES).map(draw).find(|rows| are_distinct(rows, node_of_row));
-        fine.ok_or(Error::Numerical { what: "drawing different points for different classes" })
-    };
-    (0..trials).map(choose).collect()
+) -> Vec<u32> {
+    // Cells of their own: those of single rows have few attempts.
+    let mut draws = Stream::new(seed, Stage::Trials).at(trial as u32, u32::MAX);
+    let mut class_of_node = BTreeMap::new();
+    let mut chosen = Vec::new();
+    for (class, rows) in rows_of_class.iter().enumerate() {
+        let size = per_class.min(rows.len().max(2) - 1);
+        for &place in draws.permutation(rows.len()).iter().take(size) {
+            let row = rows[place as usize];
+            if *class_of_node.entry(node_of_row[row as usize]).or_insert(class) == class {
+                chosen.push(row);
+            }
+        }
+    }
+    chosen
 }
 
 fn all_pairs(rows_of_class: &[Vec<u32>], node_of_row: &[u32]) -> Result<Vec<Vec<u32>>> {

@@ -30,8 +30,7 @@ pub(super) fn priors_of(params: &Priors, labeled: &LabeledNodes) -> Result<Vec<f
         Priors::Uniform => vec![1.0 / width as f64; width],
         Priors::Given { shares } => checked_shares("class priors", shares, width)?,
         Priors::Estimated => {
-            let mut counts = vec![1.0; width];
-            labeled.iter().for_each(|(_, class)| counts[class as usize] += 1.0);
+            let counts: Vec<f64> = labeled.weight_of_classes().iter().map(|weight| weight + 1.0).collect();
             let total: f64 = counts.iter().sum();
             counts.into_iter().map(|count| count / total).collect()
         }
@@ -39,8 +38,8 @@ pub(super) fn priors_of(params: &Priors, labeled: &LabeledNodes) -> Result<Vec<f
 }
 
 /// t.
-pub(super) fn exponent(n_unlabeled: usize, n_labeled: usize) -> f64 {
-    n_unlabeled as f64 / (n_unlabeled as f64 + FEW_UNLABELED * n_labeled as f64)
+pub(super) fn exponent(n_unlabeled: usize, n_labeled: f64) -> f64 {
+    n_unlabeled as f64 / (n_unlabeled as f64 + FEW_UNLABELED * n_labeled)
 }
 
 /// What is known of the classes over the unlabeled nodes.
@@ -49,8 +48,8 @@ pub(super) struct ClassMasses {
     pub masses: Vec<f64>,
     /// Number of unlabeled nodes.
     pub n_unlabeled: usize,
-    /// Number of labeled nodes.
-    pub n_labeled: usize,
+    /// Number of labeled nodes, by weight.
+    pub n_labeled: f64,
     /// κ.
     pub deviation: f64,
 }
@@ -93,10 +92,10 @@ mod tests {
     #[test]
     fn masses_count_where_they_mean_something() {
         // One label for each class and many unlabeled nodes: nearly all.
-        assert!(exponent(1000, 3) > 0.999);
+        assert!(exponent(1000, 3.0) > 0.999);
         // One node left: next to nothing.
-        assert!(exponent(1, 149) < 0.03);
-        assert_eq!((exponent(0, 150), exponent(25, 100)), (0.0, 0.5));
+        assert!(exponent(1, 149.0) < 0.03);
+        assert_eq!((exponent(0, 150.0), exponent(25, 100.0)), (0.0, 0.5));
         let masses = |n_labeled, deviation| ClassMasses {
             masses: vec![30.0, 10.0],
             n_unlabeled: 40,
@@ -105,13 +104,13 @@ mod tests {
         };
         // Flat scores: by mass alone; estimated priors do not count, given ones do.
         let ratio = |weights: Vec<f64>| weights[1] / weights[0];
-        let t = exponent(40, 2);
-        assert!((ratio(masses(2, 0.0).weights(&[0.9, 0.1], false)) - 3.0f64.powf(t)).abs() < 1e-12);
-        assert!((ratio(masses(2, 0.0).weights(&[0.9, 0.1], true)) - (3.0f64 / 9.0).powf(t)).abs() < 1e-12);
-        let decided = ratio(masses(2, 1.0).weights(&[0.9, 0.1], false));
+        let t = exponent(40, 2.0);
+        assert!((ratio(masses(2.0, 0.0).weights(&[0.9, 0.1], false)) - 3.0f64.powf(t)).abs() < 1e-12);
+        assert!((ratio(masses(2.0, 0.0).weights(&[0.9, 0.1], true)) - (3.0f64 / 9.0).powf(t)).abs() < 1e-12);
+        let decided = ratio(masses(2.0, 1.0).weights(&[0.9, 0.1], false));
         assert!((decided - (3.0f64 / 9.0).powf(t)).abs() < 0.02, "{decided}");
         // Decided scores and many labels: the plain answer.
-        assert!((ratio(masses(1_000_000, 1e9).weights(&[0.9, 0.1], false)) - 1.0).abs() < 1e-3);
+        assert!((ratio(masses(1e6, 1e9).weights(&[0.9, 0.1], false)) - 1.0).abs() < 1e-3);
     }
 
     #[test]

@@ -4,8 +4,10 @@ use super::Solver;
 use crate::error::{Result, require};
 use crate::parameter::{ParameterTree, choices, parameters};
 
-/// From this many nodes on [`Ladder::Auto`] has an effect.
-const LADDER_FROM: usize = 5_000;
+/// Below this many nodes [`Background::Auto`] has an effect.
+const FEW_NODES: usize = 1_000;
+/// From this many nodes on [`Ladder::Auto`] and [`Groups::Auto`] have an effect.
+const MANY_NODES: usize = 5_000;
 
 choices! {
     /// How labels spread.
@@ -65,6 +67,19 @@ choices! {
 }
 
 choices! {
+    /// Whether all pairs of points are joined by weak, locally scaled edges (harmonic functions only).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Background = "auto" {
+        /// Below a thousand nodes.
+        "auto" => Auto,
+        /// Always: takes N² memory.
+        "yes" => Yes,
+        /// Never.
+        "no" => No,
+    }
+}
+
+choices! {
     /// Whether edges that agglomeration cuts weigh less (ladder persistence).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Ladder = "auto" {
@@ -81,10 +96,34 @@ impl Ladder {
     /// Whether it is used for so many nodes.
     pub(super) fn applies_to(self, n_nodes: usize) -> bool {
         match self {
-            Self::Auto => n_nodes >= LADDER_FROM,
+            Self::Auto => n_nodes >= MANY_NODES,
             Self::Yes => true,
             Self::No => false,
         }
+    }
+}
+
+choices! {
+    /// Whether each class gets a group of its own where the graph has as many groups as there are classes (harmonic functions only).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Groups = "auto" {
+        /// From a few thousand nodes on.
+        "auto" => Auto,
+        /// Always.
+        "yes" => Yes,
+        /// Never.
+        "no" => No,
+    }
+}
+
+choices! {
+    /// Whether probabilities are calibrated on the labeled points, each left out in turn (harmonic functions only).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Calibration = "auto" {
+        /// If there are enough labeled points.
+        "auto" => Auto,
+        /// Never.
+        "no" => No,
     }
 }
 
@@ -100,8 +139,14 @@ parameters! {
         priors: Priors = Priors::Estimated;
         /// Known shares of the classes among the nodes to be labeled, which the result must match; none leaves them free.
         sizes: Option<Vec<f64>> = None;
+        /// Whether all pairs of points are joined by weak, locally scaled edges.
+        background: Background = Background::Auto;
         /// Whether edges that agglomeration cuts weigh less.
         ladder: Ladder = Ladder::Auto;
+        /// Whether each class gets a group of its own where the graph has as many groups as there are classes.
+        groups: Groups = Groups::Auto;
+        /// Whether probabilities are calibrated on the labeled points, each left out in turn.
+        calibration: Calibration = Calibration::Auto;
         /// Precision of the linear systems.
         solver: Solver = Solver::default();
         /// Whether to join the components of a given graph by weak links, so that labels reach every node.
@@ -110,7 +155,7 @@ parameters! {
 }
 
 impl PropagateParams {
-    /// Harmonic functions without given priors, with hard clamping, no sizes and no ladder.
+    /// Harmonic functions without given priors, with hard clamping, no sizes, no ladder and no groups.
     pub(super) fn is_plain_harmonic(&self, n_nodes: usize) -> bool {
         let Self { rule, clamping, priors, sizes, .. } = self;
         *rule == Rule::Harmonic
@@ -118,6 +163,27 @@ impl PropagateParams {
             && *priors == Priors::Estimated
             && sizes.is_none()
             && !self.ladder.applies_to(n_nodes)
+            && !self.matches_groups(n_nodes)
+    }
+
+    /// Whether a graph of so many nodes gets a background of all pairs. It was measured for harmonic functions.
+    pub(crate) fn has_background(&self, n_nodes: usize) -> bool {
+        let applies = match self.background {
+            Background::Auto => n_nodes < FEW_NODES,
+            Background::Yes => true,
+            Background::No => false,
+        };
+        applies && self.rule == Rule::Harmonic
+    }
+
+    /// Whether classes are matched with the groups of a graph of so many nodes.
+    pub(super) fn matches_groups(&self, n_nodes: usize) -> bool {
+        let applies = match self.groups {
+            Groups::Auto => n_nodes >= MANY_NODES,
+            Groups::Yes => true,
+            Groups::No => false,
+        };
+        applies && self.rule == Rule::Harmonic && self.clamping == Clamping::Hard
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -1,11 +1,31 @@
 //! The rules that only need a few linear systems on the graph: scores of every class at every node.
 
 use super::decide::Scale;
+use super::groups::MatchedGroups;
 use super::labeled_nodes::LabeledNodes;
 use super::{Clamping, Propagator, SolveInfo};
 use crate::error::Result;
 use crate::linear::{Ground, Hierarchy, solve};
 use crate::progress::Run;
+
+/// Strength of the springs that tie the nodes of a group to its class, in units of their degrees.
+const GROUP_STRENGTH: f64 = 0.01;
+
+/// What is left of its degree where nothing but its own label reaches a node is rounding error.
+const UNREACHED: f64 = 1e-9;
+
+/// The system that harmonic functions solve.
+struct HarmonicSystem {
+    clamped: Vec<bool>,
+    extra: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl HarmonicSystem {
+    fn ground(&self) -> Ground<'_> {
+        Ground::Some { clamped: &self.clamped, extra: &self.extra }
+    }
+}
 
 /// A rule whose scores solve linear systems; each is a method of [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +38,11 @@ pub(super) enum LinearRule {
 }
 
 impl LinearRule {
+    /// Whether its probabilities can be calibrated.
+    pub fn is_calibrated(self) -> bool {
+        self == Self::Harmonic(Clamping::Hard)
+    }
+
     /// One for each class, or one for each labeled point.
     pub fn n_right_hand_sides(self, labeled: &LabeledNodes) -> usize {
         match self {
@@ -40,6 +65,8 @@ pub(super) struct Problem<'a> {
     pub labeled: &'a LabeledNodes,
     /// Whether a label reaches a node.
     pub reached: &'a [bool],
+    /// Groups of the graph that belong to classes.
+    pub groups: Option<&'a MatchedGroups<'a>>,
     pub run: &'a Run<'a>,
 }
 
@@ -68,28 +95,9 @@ impl Problem<'_> {
     /// Harmonic functions (Zhu, Ghahramani, Lafferty 2003): every unlabeled node has the weighted mean of its
     /// neighbors. Under soft clamping, labeled nodes are tied to their labels by springs of `strength` times their degree.
     pub fn harmonic(&self, clamping: Clamping) -> Result<Scores> {
-        let (n, width) = (self.n(), self.labeled.n_classes());
-        let mut clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
-        let mut extra = vec![0.0; n];
-        let mut right = vec![0.0; n * width];
-        for (node, class) in self.labeled.iter() {
-            let (node, class) = (node as usize, class as usize);
-            match clamping {
-                Clamping::Hard => {
-                    clamped[node] = true;
-                    for (neighbor, weight) in self.of.graph.row(node) {
-                        right[neighbor as usize * width + class] += weight;
-                    }
-                }
-                Clamping::Soft { strength } => {
-                    // A node without neighbors has only its labeled point.
-                    let degree = if self.of.degrees[node] > 0.0 { self.of.degrees[node] } else { 1.0 };
-                    extra[node] = strength * degree;
-                    right[node * width + class] = extra[node];
-                }
-            }
-        }
-        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
+        let width = self.labeled.n_classes();
+        let system = self.harmonic_system(clamping);
+        let mut scores = self.solve(system.ground(), &system.right, width)?;
         if clamping == Clamping::Hard {
             let labels = self.labeled.iter();
             labels.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
@@ -97,28 +105,104 @@ impl Problem<'_> {
         Ok(scores)
     }
 
-    /// Poisson learning (Calder, Cook, Thorpe, Slepčev 2020): L·u = Σ (y_l − ȳ)·δ_l in every component, with ȳ the mean
-    /// over its labels and Σ d·u = 0.
+    fn harmonic_system(&self, clamping: Clamping) -> HarmonicSystem {
+        let (n, width) = (self.n(), self.labeled.n_classes());
+        let mut clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
+        let mut extra = vec![0.0; n];
+        let mut right = vec![0.0; n * width];
+        for ((node, class), label_weight) in self.labeled.iter().zip(self.labeled.weights()) {
+            let (node, class) = (node as usize, class as usize);
+            if self.groups.is_some_and(|groups| groups.has_moved(class)) {
+                continue;
+            }
+            match clamping {
+                Clamping::Hard => {
+                    clamped[node] = true;
+                    // A label of weight 2 pulls like two points with the same neighbors.
+                    for (neighbor, weight) in self.of.graph.row(node) {
+                        right[neighbor as usize * width + class] += label_weight * weight;
+                        extra[neighbor as usize] += (label_weight - 1.0) * weight;
+                    }
+                }
+                Clamping::Soft { strength } => {
+                    // A node without neighbors has only its labeled point.
+                    let degree = if self.of.degrees[node] > 0.0 { self.of.degrees[node] } else { 1.0 };
+                    extra[node] = strength * label_weight * degree;
+                    right[node * width + class] = extra[node];
+                }
+            }
+        }
+        for (node, class) in self.groups.iter().flat_map(|groups| groups.nodes()) {
+            let spring = GROUP_STRENGTH * self.of.degrees[node];
+            extra[node] += spring;
+            right[node * width + class] += spring;
+        }
+        HarmonicSystem { clamped, extra, right }
+    }
+
+    /// What each of some labeled points would score if its own label were not known, `None` if nothing else reaches it. Without labels of
+    /// other points the system stays the same, so that one right-hand side for each is enough.
+    ///
+    /// With b the harmonic function that is 1 at the labeled node l and 0 at the others, those of the classes are f − b·y_l where l is left
+    /// out and held at 0, and free it takes the value at which it is the weighted mean of its neighbors.
+    pub fn harmonic_left_out(&self, scores: &Scores, left_out: &[u32]) -> Result<Vec<Option<Vec<f64>>>> {
+        let (n, width, m) = (self.n(), self.labeled.n_classes(), left_out.len());
+        let system = self.harmonic_system(Clamping::Hard);
+        let weight_of = |node: u32| {
+            self.labeled.weights()[self.labeled.nodes().binary_search(&node).expect("it is labeled")]
+        };
+        let mut right = vec![0.0; n * m];
+        for (column, &node) in left_out.iter().enumerate() {
+            let label_weight = weight_of(node);
+            for (neighbor, weight) in self.of.graph.row(node as usize) {
+                right[neighbor as usize * m + column] += label_weight * weight;
+            }
+        }
+        let own = self.solve(system.ground(), &right, m)?.values;
+        let without = |(column, &node): (usize, &u32)| {
+            let node = node as usize;
+            let class = self.labeled.get(node).expect("it is labeled") as usize;
+            let degree = self.of.degrees[node];
+            let mut sums = system.right[node * width..(node + 1) * width].to_vec();
+            let mut total = degree + system.extra[node];
+            for (neighbor, weight) in self.of.graph.row(node) {
+                let neighbor = neighbor as usize;
+                // Clamped neighbors are in the right-hand side.
+                if !system.clamped[neighbor] {
+                    let of_label = weight * own[neighbor * m + column];
+                    let of_neighbor = &scores.values[neighbor * width..(neighbor + 1) * width];
+                    sums.iter_mut().zip(of_neighbor).for_each(|(sum, score)| *sum += weight * score);
+                    sums[class] -= of_label;
+                    total -= of_label;
+                }
+            }
+            (total > UNREACHED * degree).then(|| sums.iter().map(|sum| (sum / total).max(0.0)).collect())
+        };
+        Ok(left_out.iter().enumerate().map(without).collect())
+    }
+
+    /// Poisson learning (Calder, Cook, Thorpe, Slepčev 2020): L·u = Σ ω_l·(y_l − ȳ)·δ_l in every component, with ω the weights of the
+    /// labels, ȳ their weighted mean and Σ d·u = 0.
     pub fn poisson(&self) -> Result<Scores> {
         let (n, width) = (self.n(), self.labeled.n_classes());
         let components = &self.of.components;
         let of_nodes = components.of_nodes();
         let mut means = vec![0.0; components.len() * width];
-        let mut counts = vec![0.0f64; components.len()];
-        for (node, class) in self.labeled.iter() {
+        let mut totals = vec![0.0f64; components.len()];
+        for ((node, class), weight) in self.labeled.iter().zip(self.labeled.weights()) {
             let component = of_nodes[node as usize] as usize;
-            counts[component] += 1.0;
-            means[component * width + class as usize] += 1.0;
+            totals[component] += weight;
+            means[component * width + class as usize] += weight;
         }
-        for (row, count) in means.chunks_exact_mut(width).zip(&counts) {
-            row.iter_mut().for_each(|mean| *mean /= count.max(1.0));
+        for (row, total) in means.chunks_exact_mut(width).zip(&totals).filter(|(_, total)| **total > 0.0) {
+            row.iter_mut().for_each(|mean| *mean /= total);
         }
         let mut right = vec![0.0; n * width];
-        for (node, class) in self.labeled.iter() {
+        for ((node, class), weight) in self.labeled.iter().zip(self.labeled.weights()) {
             let component = of_nodes[node as usize] as usize;
             let row = &mut right[node as usize * width..(node as usize + 1) * width];
-            row.iter_mut().zip(&means[component * width..]).for_each(|(right, mean)| *right = -mean);
-            row[class as usize] += 1.0;
+            row.iter_mut().zip(&means[component * width..]).for_each(|(right, mean)| *right = -weight * mean);
+            row[class as usize] += weight;
         }
         let mut scores = self.solve(Ground::None(components), &right, width)?;
         self.shift(&mut scores.values, width);
@@ -137,8 +221,8 @@ impl Problem<'_> {
         let (n, width) = (self.n(), self.labeled.n_classes());
         let degrees = &self.of.degrees;
         let mut right = vec![0.0; n * width];
-        for (node, class) in self.labeled.iter() {
-            right[node as usize * width + class as usize] = degrees[node as usize].sqrt() / alpha;
+        for ((node, class), weight) in self.labeled.iter().zip(self.labeled.weights()) {
+            right[node as usize * width + class as usize] = weight * degrees[node as usize].sqrt() / alpha;
         }
         let clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let extra: Vec<f64> = degrees.iter().map(|degree| (1.0 / alpha - 1.0) * degree).collect();

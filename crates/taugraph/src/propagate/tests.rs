@@ -50,7 +50,7 @@ fn scores(
     let by_component = labeled.reached(&of.components);
     let reached: Vec<bool> = of.components.of_nodes().iter().map(|&c| by_component[c as usize]).collect();
     let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
-    let problem = Problem { of: &of, hierarchy, labeled, reached: &reached, run: &run };
+    let problem = Problem { of: &of, hierarchy, labeled, reached: &reached, groups: None, run: &run };
     let found = rule(&problem).unwrap();
     (found.values, found.info, of.components.clone())
 }

@@ -127,8 +127,9 @@ fn grouped_again(subject: &Subject<'_>, nodes: &NodeGraph, run: &Run<'_>) -> Res
         }
         Found::Labels(_, given) => {
             let (params, n_classes) = (&config.propagate, given.classes().len());
-            let (labeled, _) = LabeledNodes::of_rows(given.of_rows(), n_classes, &nodes.duplicates)?;
-            let again = propagate(&nodes.graph, &labeled, params, run)?;
+            let (labeled, _) =
+                LabeledNodes::of_rows(given.of_rows(), given.weights(), n_classes, &nodes.duplicates)?;
+            let again = propagate(nodes, &labeled, params, run)?;
             Ok(again.of_rows(given.of_rows(), &nodes.duplicates, params.clamping).labels)
         }
     }
