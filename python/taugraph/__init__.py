@@ -19,6 +19,7 @@ from ._generators import make_blobs, make_circles, make_moons, make_pinwheel, ma
 from ._graph import RobustGraph
 from ._labels import LabelPropagation
 from ._saved import SavedModel, load
+from ._spreading import LabelSpreading
 from ._stages import (
     Quantiles,
     StochasticGraph,
@@ -35,6 +36,7 @@ __all__ = [
     "PRESETS",
     "ConsensusClustering",
     "LabelPropagation",
+    "LabelSpreading",
     "Quantiles",
     "RobustGraph",
     "SavedModel",
