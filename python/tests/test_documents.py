@@ -93,6 +93,7 @@ def test_documented_attributes_are_there(blobs):
     X, y = blobs
     for estimator in (
         taugraph.RobustGraph(),
+        taugraph.RobustNeighbors(),
         taugraph.SpectralClustering(4),
         taugraph.LabelPropagation(),
         taugraph.LabelSpreading(),
