@@ -18,7 +18,9 @@ from ._embedding import SpectralEmbedding
 from ._generators import make_blobs, make_circles, make_moons, make_pinwheel, make_spirals
 from ._graph import RobustGraph
 from ._labels import LabelPropagation
+from ._neighbors import RobustNeighbors
 from ._saved import SavedModel, load
+from ._spreading import LabelSpreading
 from ._stages import (
     Quantiles,
     StochasticGraph,
@@ -35,8 +37,10 @@ __all__ = [
     "PRESETS",
     "ConsensusClustering",
     "LabelPropagation",
+    "LabelSpreading",
     "Quantiles",
     "RobustGraph",
+    "RobustNeighbors",
     "SavedModel",
     "SpectralClustering",
     "SpectralEmbedding",

@@ -103,14 +103,18 @@ class RobustGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reported):
         self.pca = pca
         self.estimator = estimator
 
+    def _own(self) -> dict[str, Any]:
+        """Paths and values that a subclass sets differently."""
+        return {"graph.candidates": neighbors(self.n_neighbors)}
+
     def _config(self) -> _core.Config:
         short = {
             "metric": None if self._is_precomputed() else self.metric,
             "preparation.standardize": self.standardize,
             "preparation.missing": self.missing,
             "preparation.pca": whole_or_none("pca", self.pca),
-            "graph.candidates": neighbors(self.n_neighbors),
             "graph.estimator": estimator(self.estimator),
+            **self._own(),
         }
         return config(self.preset, short, self.params)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -18,6 +18,9 @@ from ._graph import RobustGraph
 from ._input import decoded_labels, encoded_labels
 from ._on_graph import OnGraph
 from ._report import Reported
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class LabelPropagation(ClassifierMixin, Reported, OnGraph):
@@ -108,7 +111,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
             "propagate.sizes": in_order("sizes", self.sizes, classes),
         }
 
-    def fit(self, X: Any, y: Any) -> LabelPropagation:
+    def fit(self, X: Any, y: Any) -> Self:
         """Spread the labels.
 
         Parameters
@@ -123,7 +126,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         self
         """
         if y is None:
-            raise ValueError("This LabelPropagation estimator requires y to be passed, but the target y is None.")
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         encoded, classes = encoded_labels(y)
         given = self._input(X, reset=True, labels=encoded)
         check_classification_targets(classes)

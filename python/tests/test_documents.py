@@ -91,7 +91,14 @@ def test_public_names_have_numpydoc():
 
 def test_documented_attributes_are_there(blobs):
     X, y = blobs
-    for estimator in (taugraph.RobustGraph(), taugraph.SpectralClustering(4), taugraph.LabelPropagation(), taugraph.SpectralEmbedding()):
+    for estimator in (
+        taugraph.RobustGraph(),
+        taugraph.RobustNeighbors(),
+        taugraph.SpectralClustering(4),
+        taugraph.LabelPropagation(),
+        taugraph.LabelSpreading(),
+        taugraph.SpectralEmbedding(),
+    ):
         fitted = estimator.fit(X, y)
         text = re.search(r"Attributes\n.*?Examples", type(estimator).__doc__, re.S)[0]
         for line in re.findall(r"^    (\w+_(?:, \w+_)*) : ", text, re.M):

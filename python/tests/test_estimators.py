@@ -17,11 +17,14 @@ import taugraph
 @parametrize_with_checks(
     [
         taugraph.RobustGraph(),
+        taugraph.RobustNeighbors(),
+        taugraph.RobustNeighbors(5, mode="connectivity"),
         taugraph.SpectralClustering(),
         taugraph.SpectralClustering(graph="nearest_neighbors", n_clusters=3),
         taugraph.SpectralClustering(method="agglomerate", outliers="auto"),
         taugraph.LabelPropagation(),
         taugraph.LabelPropagation(rule="poisson"),
+        taugraph.LabelSpreading(),
         taugraph.SpectralEmbedding(),
         taugraph.SpectralEmbedding(graph=taugraph.RobustGraph("robust-mean", n_neighbors=4)),
         taugraph.ConsensusClustering(),
@@ -48,7 +51,9 @@ def test_clone_keeps_every_parameter():
     for estimator in (
         taugraph.RobustGraph("paper", params={"graph.taus": [0.3, 0.6], "graph": {"threshold": 0.1}}),
         taugraph.SpectralClustering("auto", method="agglomerate", max_clusters=9, outliers=0.1, graph="local_scaling", stability=2),
+        taugraph.RobustNeighbors(7, mode="connectivity", preset="robust-mean", standardize="zscore"),
         taugraph.LabelPropagation("poisson", priors={"a": 0.5, "b": 0.5}),
+        taugraph.LabelSpreading(alpha=0.9, sizes={"a": 0.5, "b": 0.5}),
         taugraph.SpectralEmbedding(4, params={"embedding.row_normalization": "diffusion"}),
     ):
         assert clone(estimator).get_params() == estimator.get_params()

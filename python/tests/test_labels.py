@@ -93,6 +93,27 @@ def test_everything_labeled_stays_as_it_is(blobs):
         model = taugraph.LabelPropagation(rule).fit(X, y)
         assert (model.transduction_ == y).all(), rule
         assert (model.predict(X) == y).all()
+    names = np.array(["north", "east", "south", "west"])[y]
+    for labels in (y.astype(np.int8), y.astype(float), names):
+        for estimator in (taugraph.LabelPropagation(), taugraph.LabelSpreading()):
+            found = estimator.fit(X, labels).transduction_
+            assert found.dtype == labels.dtype and (found == labels).all()
+            assert (estimator.label_distributions_ == (labels[:, None] == estimator.classes_)).all()
+
+
+def test_label_spreading_is_the_rule_consistency(blobs):
+    X, y = blobs
+    labels = np.where(np.arange(len(y)) % 30 == 0, y, -1)
+    for alpha in (0.2, 0.9):
+        spread = taugraph.LabelSpreading(alpha=alpha).fit(X, labels)
+        same = taugraph.LabelPropagation("consistency", params={"propagate.rule.alpha": alpha}).fit(X, labels)
+        assert (spread.label_distributions_ == same.label_distributions_).all()
+        assert (spread.predict_proba(X + 1e-3) == same.predict_proba(X + 1e-3)).all()
+    assert taugraph.LabelSpreading().alpha == 0.2
+    with pytest.raises(ParameterError, match="alpha = 1"):
+        taugraph.LabelSpreading(alpha=1).fit(X, labels)
+    with pytest.raises(ValueError, match="This LabelSpreading estimator requires y"):
+        taugraph.LabelSpreading().fit(X, None)
 
 
 def test_priors_sizes_and_soft_clamping(blobs):
@@ -115,7 +136,9 @@ def test_priors_sizes_and_soft_clamping(blobs):
 
 def test_one_class_is_not_enough(blobs):
     X, y = blobs
-    with pytest.raises(FewClassesError):
-        taugraph.LabelPropagation().fit(X, few(y, [0], -1, int))
+    for estimator in (taugraph.LabelPropagation(), taugraph.LabelSpreading()):
+        for labels, n_classes in ((few(y, [0], -1, int), 1), (np.zeros(len(y), dtype=int), 1), (np.full(len(y), -1), 0)):
+            with pytest.raises(FewClassesError, match=f"{n_classes} class"):
+                estimator.fit(X, labels)
     with pytest.raises(ValueError, match="requires y"):
         taugraph.LabelPropagation().fit(X, None)
