@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _core
 from ._base import has_points
@@ -18,6 +18,7 @@ from ._graph import RobustGraph
 from ._input import decoded_labels, encoded_labels
 from ._on_graph import OnGraph
 from ._report import Reported
+from .exceptions import NeedsPointsError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -56,6 +57,11 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         Lead of the likeliest class over the second.
     abstained_ : ndarray of shape (n_samples,)
         Rows that no label reaches.
+    temperature_ : float or None
+        The temperature of the probabilities, fitted on the labeled rows, each left out in turn; ``None`` if fewer than 20 can be, or
+        the rule is not ``harmonic``.
+    outside_group_ : ndarray
+        Labeled rows that lie in the group of another class, where a large graph has as many groups as there are classes.
     n_iter_ : int
         Iterations of the linear systems.
     n_conflicts_ : int
@@ -111,7 +117,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
             "propagate.sizes": in_order("sizes", self.sizes, classes),
         }
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Spread the labels.
 
         Parameters
@@ -120,6 +126,10 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
             Points; distances if ``metric="precomputed"``; weights if ``graph="precomputed"``.
         y : array-like of shape (n_samples,)
             Labels; -1, ``None`` or NaN for rows without one.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much the label of each row counts: one of weight 2 pulls like those of two points with the same neighbors, one of weight 0
+            is taken away. Rows without a label, and the graph itself, have no weights. For the rules ``harmonic``, ``poisson``
+            and ``consistency``.
 
         Returns
         -------
@@ -130,20 +140,48 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         encoded, classes = encoded_labels(y)
         given = self._input(X, reset=True, labels=encoded)
         check_classification_targets(classes)
+        weights = None
+        if sample_weight is not None:
+            weights = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
+            check_consistent_length(encoded, weights)
+            encoded, classes = _without(weights == 0, encoded, classes)
         config = changed(self._config(), self._shares(classes), None)
         with self._run() as run:
-            fitted = _core.fit_labels(given, encoded, len(classes), config, run, *self._before(run))
+            fitted = _core.fit_labels(given, encoded, len(classes), config, run, *self._before(run), weights)
         codes = fitted.labels()
         self.classes_ = classes
         self.transduction_ = decoded_labels(codes, classes)
         self.label_distributions_ = fitted.probabilities()
         self.margin_ = fitted.margins()
         self.abstained_ = codes < 0
+        self.temperature_ = fitted.temperature()
+        self.outside_group_ = fitted.outside_group()
         # Rules without a linear system take no iterations, but scikit-learn expects at least 1.
         self.n_iter_ = max(fitted.n_iterations(), 1)
         self.n_conflicts_ = fitted.n_conflicts()
         self._keep(fitted, given)
         return self
+
+    def suggest(self, n: int = 10) -> np.ndarray:
+        """Rows whose label would help most, the most useful first.
+
+        Rows that no label reaches come first, then dense regions far from labels and rows whose classes are nearly tied; each as if the
+        ones before were labeled. This needs the fit itself, which pickles do not contain.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Maximum number of rows.
+
+        Returns
+        -------
+        ndarray of int
+        """
+        check_is_fitted(self)
+        if self._fitted is None:
+            raise NeedsPointsError("suggestions need the graph, which is not pickled: fit again")
+        with self._run(seed=0) as run:
+            return np.array([row for row, _ in self._fitted.suggest(n, run)], dtype=np.int64)
 
     def _classes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         placed = self._placed(X).classes()
@@ -202,3 +240,10 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         """
         codes, _ = self._classes(X)
         return decoded_labels(codes, self.classes_)
+
+
+def _without(rows: np.ndarray, encoded: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels without those of some rows, and the classes that are left."""
+    encoded = np.where(rows, -1, encoded)
+    present = np.unique(encoded[encoded >= 0])
+    return np.where(encoded >= 0, np.searchsorted(present, encoded), -1), classes[present]

@@ -7,7 +7,7 @@ use crate::parameter::{ParameterTree, choices, parameters};
 /// Below this many nodes [`Background::Auto`] has an effect.
 const FEW_NODES: usize = 1_000;
 /// From this many nodes on [`Ladder::Auto`] and [`Groups::Auto`] have an effect.
-const MANY_NODES: usize = 5_000;
+const MANY_NODES: usize = 6_000;
 
 choices! {
     /// How labels spread.
