@@ -68,7 +68,10 @@ impl Evaluated<'_> {
             writeln!(text, "labels    {}", walk_text(walk))?;
         }
         let Some(reliability) = &self.found.reliability else { return Ok(()) };
-        writeln!(text, "certainty rows that were given a class with probability p, and the share of them that have it:")?;
+        writeln!(
+            text,
+            "certainty rows that were given a class with probability p, and the share of them that have it:"
+        )?;
         let filled = reliability.bins.iter().filter(|bin| bin.rows > 0);
         filled.clone().try_for_each(|bin| {
             let (p, share) = (bin.confidence, bin.accuracy);

@@ -78,7 +78,10 @@ impl<'a> LabeledRows<'a> {
                 text,
                 "          probabilities calibrated on labeled rows left out, temperature {temperature:.2}"
             )?,
-            None => writeln!(text, "          probabilities are not calibrated: that takes 20 labeled rows and harmonic functions")?,
+            None => writeln!(
+                text,
+                "          probabilities are not calibrated: that takes 20 labeled rows and harmonic functions"
+            )?,
         }
         self.notes().iter().try_for_each(|note| writeln!(text, "note      {note}"))
     }

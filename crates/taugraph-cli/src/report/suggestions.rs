@@ -23,7 +23,10 @@ impl Report<'_> {
         if self.suggestions.is_empty() {
             return Ok(());
         }
-        writeln!(text, "suggest   rows to label next, the most useful first (the first row of the file is 0):")?;
+        writeln!(
+            text,
+            "suggest   rows to label next, the most useful first (the first row of the file is 0):"
+        )?;
         self.suggestions.iter().try_for_each(|found| {
             let name = self.name_of(found.row).map_or(String::new(), |name| format!(" ({name})"));
             writeln!(text, "          {}{name}: {}", found.row, found.reason.text())

@@ -9,9 +9,9 @@ use crate::config::{Config, Shrunk};
 use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::graph::SparseGraph;
+use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::model::Model;
 use crate::neighbors::Space;
-use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::params::{CandidatePairs, CheckedGraphParams, OwnEstimator};
 use crate::points::{
     ColumnModel, Duplicates, Points, Preparation, PreparationRule, Standardize, prepare, prepare_sparse,

@@ -13,7 +13,8 @@ use crate::labels::Labels;
 use crate::model::{Model, Placement};
 use crate::progress::Run;
 use crate::propagate::{
-    Evaluation, LabeledNodes, Propagation, Reason, RowLabels, Rule, Suggestion, Trials, evaluate, propagate, suggest,
+    Evaluation, LabeledNodes, Propagation, Reason, RowLabels, Rule, Suggestion, Trials, evaluate, propagate,
+    suggest,
 };
 
 /// The given labels: a class for some of the rows.
@@ -225,7 +226,8 @@ impl FittedLabels {
     pub fn suggest(&self, n: usize, run: &Run<'_>) -> Result<Vec<SuggestedRow>> {
         let found = suggest(self.graph.node_graph(), &self.is_labeled, &self.propagation.margins, n, run)?;
         let rows = self.graph.duplicates().row_of_node();
-        let of_row = |found: &Suggestion| SuggestedRow { row: rows[found.node as usize], reason: found.reason };
+        let of_row =
+            |found: &Suggestion| SuggestedRow { row: rows[found.node as usize], reason: found.reason };
         Ok(found.iter().map(of_row).collect())
     }
 

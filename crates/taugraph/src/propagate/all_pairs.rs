@@ -91,8 +91,9 @@ fn of_pair(green: &[f64], components: &Components, rows: &[RowsOfNode], a: usize
     let masses = [free().sum::<f64>(), free().map(|share| 1.0 - share).sum::<f64>()];
     let shares: Vec<[f64; 2]> = free().map(|share| [share, 1.0 - share]).collect();
     let deviation = deviation(shares.iter().map(|row| &row[..]), &[0.5; 2]);
-    let weights = ClassMasses { masses: masses.to_vec(), n_unlabeled: shares.len(), n_labeled: 2.0, deviation }
-        .weights(&[0.5; 2], false);
+    let weights =
+        ClassMasses { masses: masses.to_vec(), n_unlabeled: shares.len(), n_labeled: 2.0, deviation }
+            .weights(&[0.5; 2], false);
     let mut score = Score::default();
     for (x, of_classes) in rows.iter().enumerate() {
         let label = match share(x) {

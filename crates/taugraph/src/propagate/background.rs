@@ -87,7 +87,8 @@ mod tests {
         let values = (0..5 * n).map(|at| draws.normal() + 12.0 * ((at / 5) % n_groups) as f64).collect();
         let space = Space::from_points(Points::new(values, 5).unwrap(), Metric::Euclidean).unwrap();
         let neighbors = nearest_neighbors(&space, 12, &Run::new(0)).unwrap();
-        let graph = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap().graph;
+        let graph =
+            robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap().graph;
         (space, graph, neighbors)
     }
 
@@ -101,7 +102,10 @@ mod tests {
             let plain = plain.unwrap().graph;
             let added = |i: usize, j: usize| found.weight(i, j).unwrap() - graph.weight(i, j).unwrap_or(0.0);
             let epsilon = added(0, 2) / plain.weight(0, 2).unwrap();
-            assert!((epsilon < 0.001) == is_weak && (0.1 / 120.0..0.2).contains(&(epsilon * 1.000001)), "{epsilon}");
+            assert!(
+                (epsilon < 0.001) == is_weak && (0.1 / 120.0..0.2).contains(&(epsilon * 1.000001)),
+                "{epsilon}"
+            );
             for (i, j) in [(0, 4), (3, 17), (5, 99)] {
                 let expected = epsilon * plain.weight(i, j).unwrap_or(0.0);
                 assert!((added(i, j) - expected).abs() <= 1e-9 * epsilon, "{i} {j}");

@@ -166,7 +166,8 @@ pub fn evaluate<'a>(
         run.progress.advance(1);
         Ok((score, counts, spread.temperature))
     };
-    let scores: Vec<(Score, Counts, Option<f64>)> = choices.par_iter().map(score_of).collect::<Result<_>>()?;
+    let scores: Vec<(Score, Counts, Option<f64>)> =
+        choices.par_iter().map(score_of).collect::<Result<_>>()?;
     found.accuracies = scores.iter().map(|(score, ..)| score.accuracy()).collect();
     found.balanced = scores.iter().map(|(score, ..)| score.balanced()).collect();
     found.temperatures = scores.iter().map(|trial| trial.2).collect();

@@ -93,10 +93,8 @@ impl KernelDistances {
         }
         let of_place = |i: usize| {
             let distance = |j: u32| self.distance(nodes[i] as usize, nodes[j as usize] as usize);
-            let mut others: Vec<(f64, u32)> = (0..nodes.len() as u32)
-                .filter(|&j| j as usize != i)
-                .map(|j| (distance(j), j))
-                .collect();
+            let mut others: Vec<(f64, u32)> =
+                (0..nodes.len() as u32).filter(|&j| j as usize != i).map(|j| (distance(j), j)).collect();
             let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             if k < others.len() {
                 others.select_nth_unstable_by(k - 1, order);

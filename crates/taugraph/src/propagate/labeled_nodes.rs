@@ -85,6 +85,13 @@ impl LabeledNodes {
         Ok((Self { weights: of_labeled, ..labeled }, n_conflicts))
     }
 
+    /// With a weight for each labeled node.
+    #[cfg(test)]
+    pub(super) fn weighted(self, weights: Vec<f64>) -> Self {
+        assert_eq!(weights.len(), self.labeled.len());
+        Self { weights, ..self }
+    }
+
     /// Number of nodes, labeled or not.
     pub fn n_nodes(&self) -> usize {
         self.of_nodes.len()
@@ -166,7 +173,10 @@ mod tests {
         let weights = [1.0, 0.5, 2.0, 3.0, 0.5, 1.0, 4.0];
         let (weighted, _) = LabeledNodes::of_rows(&rows, Some(&weights), 2, &duplicates).unwrap();
         assert_eq!((weighted.get(0), weighted.get(1), weighted.get(3)), (Some(0), Some(1), Some(1)));
-        assert_eq!((weighted.weights(), weighted.weight_of_classes()), (&[2.0, 3.0, 4.0][..], vec![2.0, 7.0]));
+        assert_eq!(
+            (weighted.weights(), weighted.weight_of_classes()),
+            (&[2.0, 3.0, 4.0][..], vec![2.0, 7.0])
+        );
         let short = LabeledNodes::of_rows(&rows[1..], None, 2, &duplicates).unwrap_err();
         assert_eq!(short, Error::Length { what: "labels", expected: 7, received: 6 });
     }

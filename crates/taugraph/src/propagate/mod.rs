@@ -214,8 +214,10 @@ impl<'a> Propagator<'a> {
         if labeled.n_nodes() != n {
             return Err(Error::Length { what: "labels", expected: n, received: labeled.n_nodes() });
         }
-        let has_weights = matches!(self.params.rule, Rule::Harmonic | Rule::Poisson | Rule::Consistency { .. });
-        let rule = "needs harmonic functions, Poisson learning or consistency if labels have different weights";
+        let has_weights =
+            matches!(self.params.rule, Rule::Harmonic | Rule::Poisson | Rule::Consistency { .. });
+        let rule =
+            "needs harmonic functions, Poisson learning or consistency if labels have different weights";
         require(has_weights || !labeled.are_weighted(), "propagate.rule", self.params.rule.name(), rule)?;
         let by_component = labeled.reached(&self.components);
         let reached: Vec<bool> =
@@ -252,8 +254,13 @@ impl<'a> Propagator<'a> {
         let (hierarchy, rule) = match &self.means {
             Means::Walks(table) => {
                 let scores = table.scores(labeled);
-                let comparison =
-                    Comparison::new(&scores.values, Scale::Difference, labeled, reached, &self.params.priors)?;
+                let comparison = Comparison::new(
+                    &scores.values,
+                    Scale::Difference,
+                    labeled,
+                    reached,
+                    &self.params.priors,
+                )?;
                 return Ok(Scored { scores, comparison, temperature: None, outside_group: None });
             }
             Means::Systems { hierarchy, rule } => (hierarchy, *rule),

@@ -59,11 +59,7 @@ impl Counts {
     pub fn reliability(&self) -> Reliability {
         let bin = |&(rows, sum, right): &(usize, f64, usize)| match rows {
             0 => ReliabilityBin::default(),
-            _ => ReliabilityBin {
-                rows,
-                confidence: sum / rows as f64,
-                accuracy: right as f64 / rows as f64,
-            },
+            _ => ReliabilityBin { rows, confidence: sum / rows as f64, accuracy: right as f64 / rows as f64 },
         };
         Reliability { bins: self.0.iter().map(bin).collect() }
     }

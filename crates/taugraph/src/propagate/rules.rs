@@ -140,11 +140,12 @@ impl Problem<'_> {
         HarmonicSystem { clamped, extra, right }
     }
 
-    /// What each of some labeled points would score if its own label were not known, `None` if nothing else reaches it. Without labels of
-    /// other points the system stays the same, so that one right-hand side for each is enough.
+    /// What each of some labeled points would score if its own label were not known, `None` if nothing else reaches it. The
+    /// system stays the same, so that one right-hand side for each is enough.
     ///
     /// With b the harmonic function that is 1 at the labeled node l and 0 at the others, those of the classes are f − b·y_l where l is left
-    /// out and held at 0, and free it takes the value at which it is the weighted mean of its neighbors.
+    /// out and held at 0, and free it takes the value at which it is the weighted mean of its neighbors. (If its label has a weight, its
+    /// edges keep it.)
     pub fn harmonic_left_out(&self, scores: &Scores, left_out: &[u32]) -> Result<Vec<Option<Vec<f64>>>> {
         let (n, width, m) = (self.n(), self.labeled.n_classes(), left_out.len());
         let system = self.harmonic_system(Clamping::Hard);

@@ -78,7 +78,8 @@ pub fn suggest(
         .iter()
         .map(|&degree| if degree > 0.0 { GROUND * degree } else { lightest.min(1.0) })
         .collect();
-    let undecided: Vec<f64> = margins.iter().map(|margin| DECIDED + (1.0 - DECIDED) * (1.0 - margin)).collect();
+    let undecided: Vec<f64> =
+        margins.iter().map(|margin| DECIDED + (1.0 - DECIDED) * (1.0 - margin)).collect();
     let mut clamped = is_labeled.to_vec();
     let mut found = Vec::with_capacity(n);
     while found.len() < n {

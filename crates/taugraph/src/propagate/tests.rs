@@ -2,8 +2,13 @@
 
 use super::rules::{Problem, Scores};
 use super::*;
+use crate::distance::Metric;
 use crate::edges::Edges;
+use crate::generators::uneven_blobs;
+use crate::neighbors::Space;
+use crate::params::Preset;
 use crate::random::{Draws, Stage, Stream};
+use crate::robust::robust_graph;
 
 /// A random graph with components of the given sizes; weights take few values, so that there are ties.
 fn random_graph(sizes: &[usize], seed: u64) -> SparseGraph {
@@ -265,5 +270,144 @@ fn the_walk_measures_in_the_kernel() {
             let expected = k[i * m + a] + k[j * m + b] - 2.0 * k[i * m + b];
             assert!((expected - table.kernel_distance(i, j)).abs() < 1e-9);
         }
+    }
+}
+
+/// The harmonic function at a labeled node whose own label is taken away, computed anew.
+#[test]
+fn left_out_scores_are_those_without_the_label() {
+    for seed in 0..4 {
+        let graph = random_graph(&[30], seed);
+        let labeled = random_labeled(30, 3, 3, &mut Stream::new(seed, Stage::Noise).at(1, 0));
+        let params = PropagateParams { solver: EXACT, ..PropagateParams::default() };
+        let run = Run::new(0);
+        let of = Propagator::new(&graph, 3, &params, &run).unwrap();
+        let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
+        let reached = vec![true; 30];
+        let problem =
+            Problem { of: &of, hierarchy, labeled: &labeled, reached: &reached, groups: None, run: &run };
+        let all = problem.harmonic(Clamping::Hard).unwrap();
+        let found = problem.harmonic_left_out(&all, labeled.nodes()).unwrap();
+        for (place, &node) in labeled.nodes().iter().enumerate() {
+            let rest = (0..30).map(|i| labeled.get(i).filter(|_| i != node as usize)).collect();
+            let rest = LabeledNodes::new(rest, 3).unwrap();
+            let (expected, _, _) = scores(&graph, &rest, |problem| problem.harmonic(Clamping::Hard));
+            let found = found[place].as_ref().unwrap();
+            for class in 0..3 {
+                let difference = (found[class] - expected[node as usize * 3 + class]).abs();
+                assert!(difference < 1e-8, "seed {seed}, node {node}: {difference}");
+            }
+        }
+    }
+}
+
+/// Alone in its component, nothing is known of a labeled point without its label.
+#[test]
+fn left_out_points_that_nothing_else_reaches_have_no_scores() {
+    let graph = random_graph(&[12, 8], 1);
+    let mut labels = vec![None; 20];
+    (labels[0], labels[1], labels[15]) = (Some(0), Some(1), Some(1));
+    let labeled = LabeledNodes::new(labels, 2).unwrap();
+    let (params, run) = (PropagateParams::default(), Run::new(0));
+    let of = Propagator::new(&graph, 2, &params, &run).unwrap();
+    let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
+    let problem =
+        Problem { of: &of, hierarchy, labeled: &labeled, reached: &[true; 20], groups: None, run: &run };
+    let all = problem.harmonic(Clamping::Hard).unwrap();
+    let found = problem.harmonic_left_out(&all, labeled.nodes()).unwrap();
+    assert!(found[0].is_some() && found[1].is_some() && found[2].is_none());
+}
+
+/// A label of weight 2 pulls like two points with the same neighbors.
+#[test]
+fn weights_are_copies_with_the_same_neighbors() {
+    let graph = random_graph(&[20], 8);
+    let twin = graph.row(3).map(|(j, weight)| (j, 20, weight)).collect::<Vec<_>>();
+    let rows: Vec<(u32, u32, f64)> = (0..20)
+        .flat_map(|i| graph.row(i).map(move |(j, w)| (i as u32, j, w)).collect::<Vec<_>>())
+        .filter(|(i, j, _)| i < j)
+        .chain(twin)
+        .collect();
+    let edges = Edges::from_pairs(21, rows.iter().map(|row| (row.0, row.1))).unwrap();
+    let mut weights = vec![0.0; edges.len()];
+    rows.iter().for_each(|&(i, j, w)| weights[edges.find(i.min(j), i.max(j)).unwrap()] = w);
+    let doubled = SparseGraph::from_edges(&edges, &weights).unwrap();
+    let given = |n: usize| -> Vec<Option<u32>> {
+        (0..n).map(|i| [(3, 0), (20, 0), (7, 1), (11, 1)].iter().find(|l| l.0 == i).map(|l| l.1)).collect()
+    };
+    let weighted = LabeledNodes::new(given(20), 2).unwrap().weighted(vec![2.0, 1.0, 1.0]);
+    let copied = LabeledNodes::new(given(21), 2).unwrap();
+    let (found, _, _) = scores(&graph, &weighted, |problem| problem.harmonic(Clamping::Hard));
+    let (expected, _, _) = scores(&doubled, &copied, |problem| problem.harmonic(Clamping::Hard));
+    for at in 0..40 {
+        assert!((found[at] - expected[at]).abs() < 1e-8);
+    }
+    // Poisson learning and consistency: one label of weight 2 has twice the source.
+    for rule in [Rule::Poisson, Rule::Consistency { alpha: 0.9 }, Rule::Harmonic] {
+        let params = PropagateParams { rule, ..PropagateParams::default() };
+        let more = propagate(&graph, &weighted, &params, &Run::new(0)).unwrap();
+        let same =
+            propagate(&graph, &LabeledNodes::new(given(20), 2).unwrap(), &params, &Run::new(0)).unwrap();
+        assert_ne!(more.probabilities, same.probabilities, "{rule:?}");
+    }
+    let params = PropagateParams { rule: Rule::KernelCosine, ..PropagateParams::default() };
+    assert!(propagate(&graph, &weighted, &params, &Run::new(0)).is_err());
+}
+
+#[test]
+fn every_class_gets_a_group_where_the_graph_has_as_many() {
+    let data = uneven_blobs(600, 5, 4, 2).unwrap();
+    let truth = data.labels;
+    let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
+    let graph = robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap();
+    let of_class = |class: u32| (0..600).filter(|&i| truth[i] == class).collect::<Vec<usize>>();
+    let params = PropagateParams { groups: Groups::Yes, ..PropagateParams::default() };
+    let spread = |labels: &[(usize, u32)], params: &PropagateParams| {
+        let mut given = vec![None; 600];
+        labels.iter().for_each(|&(node, class)| given[node] = Some(class));
+        propagate(&graph, &LabeledNodes::new(given, 4).unwrap(), params, &Run::new(0)).unwrap()
+    };
+    let right =
+        |found: &Propagation| (0..600).filter(|&i| found.labels[i] == Some(truth[i])).count() as f64 / 600.0;
+    let one_each: Vec<(usize, u32)> = (0..4).map(|class| (of_class(class)[0], class)).collect();
+    let found = spread(&one_each, &params);
+    assert_eq!((right(&found), found.outside_group.as_deref()), (1.0, Some(&[][..])));
+    // Class 3 has its labeled point among those of class 2, on the side of its own; its group is what is left.
+    let to_class_3 =
+        |i: &usize| of_class(3).iter().map(|&j| space.distance(*i, j)).fold(f64::INFINITY, f64::min);
+    let mut by_distance = of_class(2);
+    by_distance.sort_by(|a, b| to_class_3(a).total_cmp(&to_class_3(b)));
+    let (stray, far) = (by_distance[0], by_distance[by_distance.len() - 1]);
+    let moved = [&one_each[..2], &[(far, 2), (stray, 3)]].concat();
+    let found = spread(&moved, &params);
+    assert_eq!(found.outside_group, Some(vec![stray as u32]));
+    assert_eq!(found.labels[stray], Some(3));
+    assert!(right(&found) > 0.99, "{}", right(&found));
+    let without = spread(&moved, &PropagateParams { groups: Groups::No, ..params.clone() });
+    assert!(without.outside_group.is_none() && right(&without) < 0.9);
+    // Two labeled points of class 3 together in another group: classes are not groups.
+    let both = [&moved[..], &[(by_distance[1], 3)]].concat();
+    assert!(spread(&both, &params).outside_group.is_none());
+    // Three classes, four groups.
+    let mut given = vec![None; 600];
+    one_each[..3].iter().for_each(|&(node, class)| given[node] = Some(class));
+    let found = propagate(&graph, &LabeledNodes::new(given, 3).unwrap(), &params, &Run::new(0)).unwrap();
+    assert!(found.outside_group.is_none());
+}
+
+/// Components that hang together by weights of 1e-8, where the inverse is nearly singular.
+#[test]
+fn the_inverse_gives_the_distances_of_the_eigenpairs() {
+    for link in [1e-2, 1e-8] {
+        let graph = random_graph(&[20, 15], 9).with_edges(&[(3, 25, link)]);
+        let exact = WalkTable::exact(&graph, 5, &Run::new(0)).unwrap();
+        let by_pairs = WalkTable::truncated(&graph, 34, 5, &Run::new(0)).unwrap();
+        for i in 0..35 {
+            for j in 0..35 {
+                let (a, b) = (exact.kernel_distance(i, j), by_pairs.kernel_distance(i, j));
+                assert!((a - b).abs() <= 1e-5 * b.max(1e-3), "{link}: {i} {j} {a} {b}");
+            }
+        }
+        assert_eq!((exact.info().n_pairs, exact.info().truncation), (34, 0.0));
     }
 }
