@@ -81,10 +81,12 @@ clusters: $(VENV)
 	$(PYTHON) $(PIP) .
 	$(PYTHON) scripts/clusters.py $(if $(PEERS),--peers)
 
-## Labels at every share of unlabeled rows beside scikit-learn and graphlearning; writes docs/LABELS.md. The datasets: TAUGRAPH_DATA.
+## Labels at every share of unlabeled rows beside scikit-learn and graphlearning, one label for each class of MNIST, calibration, rows to
+## label next; writes docs/LABELS.md. The datasets: TAUGRAPH_DATA.
 labels: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-requirements.txt
 	$(PYTHON) $(PIP) .
+	cargo build --release --package taugraph --example bench
 	$(PYTHON) scripts/labels.py
 
 ## The paper's tables and our own, with controls; writes docs/RESULTS.md. The datasets: TAUGRAPH_DATA, or `taugraph-lab datasets fetch --all`.

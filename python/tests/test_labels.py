@@ -142,3 +142,55 @@ def test_one_class_is_not_enough(blobs):
                 estimator.fit(X, labels)
     with pytest.raises(ValueError, match="requires y"):
         taugraph.LabelPropagation().fit(X, None)
+
+
+def test_weights_of_labels(blobs):
+    X, y = blobs
+    given = np.where(np.arange(len(y)) % 10 == 0, y, -1)
+    plain = taugraph.LabelPropagation().fit(X, given)
+    ones = taugraph.LabelPropagation().fit(X, given, sample_weight=np.ones(len(y)))
+    assert (ones.label_distributions_ == plain.label_distributions_).all()
+    # Weights of rows without a label do not matter; a weight of 0 takes a label away, and with all of them the class.
+    weights = np.where(given >= 0, 1.0, 7.0)
+    assert (taugraph.LabelPropagation().fit(X, given, weights).label_distributions_ == plain.label_distributions_).all()
+    without = taugraph.LabelPropagation().fit(X, np.where(given == 2, -1, given))
+    zero = taugraph.LabelPropagation().fit(X, given, np.where(given == 2, 0.0, 1.0))
+    assert list(zero.classes_) == list(without.classes_) == [0, 1, 3]
+    assert (zero.label_distributions_ == without.label_distributions_).all()
+    # Two rows with the same neighbors and different labels: the heavier one has more of the rows between.
+    line = np.linspace(0, 1, 41)[:, None]
+    ends = np.full(41, -1)
+    ends[[0, 40]] = 0, 1
+    heavy = np.ones(41)
+    heavy[40] = 10
+    for rule in ("harmonic", "poisson", "consistency"):
+        even = taugraph.LabelPropagation(rule).fit(line, ends).label_distributions_[:, 1]
+        more = taugraph.LabelPropagation(rule).fit(line, ends, heavy).label_distributions_[:, 1]
+        assert more.mean() > even.mean(), rule
+    with pytest.raises(ParameterError, match="different weights"):
+        taugraph.LabelPropagation("kernel-cosine").fit(line, ends, heavy)
+    for wrong, message in [(-1.0, "not negative"), (np.nan, "finite"), (np.inf, "finite")]:
+        heavy[40] = wrong
+        with pytest.raises(ParameterError, match=message):
+            taugraph.LabelPropagation().fit(line, ends, heavy)
+    with pytest.raises(ValueError, match="inconsistent"):
+        taugraph.LabelPropagation().fit(line, ends, np.ones(40))
+
+
+def test_probabilities_are_calibrated_on_labeled_rows():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 300)
+    X = rng.normal(size=(600, 3)) + y[:, None]
+    given = np.where(rng.random(600) < 0.3, y, -1)
+    model = taugraph.LabelPropagation().fit(X, given)
+    raw = taugraph.LabelPropagation(params={"propagate.calibration": "no"}).fit(X, given)
+    assert model.temperature_ > 0 and raw.temperature_ is None
+    assert (model.transduction_ == raw.transduction_).all()
+    hidden = given < 0
+    powers = raw.label_distributions_[hidden] ** (1 / model.temperature_)
+    assert np.allclose(model.label_distributions_[hidden], powers / powers.sum(1, keepdims=True))
+    loss = lambda found: -np.log(found.label_distributions_[hidden][np.arange(hidden.sum()), y[hidden]].clip(1e-6)).mean()
+    assert loss(model) < loss(raw)
+    few = np.full(600, -1)
+    few[[0, 599]] = 0, 1
+    assert taugraph.LabelPropagation().fit(X, few).temperature_ is None

@@ -106,6 +106,54 @@ fn faults_are_named() {
 }
 
 #[test]
+fn rows_to_label_next_are_suggested() {
+    let folder = moons();
+    let done = folder.run(&format!("{FEW} --suggest 3 --output found.csv --json run.json"));
+    assert_eq!(done.code(), 0, "{}", done.err());
+    assert!(done.err().contains("suggest   rows to label next"), "{}", done.err());
+    let json = folder.json("run.json");
+    let suggested = json["propagation"]["suggestions"].as_array().unwrap();
+    assert_eq!(suggested.len(), 3);
+    for found in suggested {
+        let row = found["row"].as_u64().unwrap();
+        assert!((2..200).contains(&row) && found["id"] == format!("r{}", row - 1), "{found}");
+        assert!(done.err().contains(&format!("row {row} (r{}): ", row - 1)), "{}", done.err());
+    }
+    // Without the flag there are none. More rows than have no label are not an error.
+    folder.ok(&format!("{FEW} --output found.csv --json run.json"));
+    assert_eq!(folder.json("run.json")["propagation"]["suggestions"], serde_json::json!([]));
+    folder.ok(&format!("{FEW} --suggest 5000 --output found.csv --json run.json"));
+    assert_eq!(folder.json("run.json")["propagation"]["suggestions"].as_array().unwrap().len(), 198);
+}
+
+#[test]
+fn probabilities_are_calibrated_where_there_are_enough_labels() {
+    let folder = Folder::new();
+    folder.ok("generate moons --points 300 --noise 0.25 --seed 1 --output moons.csv");
+    let command = "evaluate moons.csv --label-column label --trials 10 --json run.json";
+    let few = folder.run(command);
+    assert!(few.err().contains("not calibrated: a draw has too few labeled rows"), "{}", few.err());
+    let many = folder.run(&format!("{command} --per-class 40"));
+    assert!(many.err().contains("calibrated on labeled rows left out, temperature"), "{}", many.err());
+    assert!(many.out().contains("10 draws of 40 labeled rows for each of 2 classes"), "{}", many.out());
+    let evaluation = &folder.json("run.json")["evaluation"];
+    assert!(evaluation["temperatures"].as_array().unwrap().iter().all(|t| t.as_f64().unwrap() > 0.0));
+    let bins = evaluation["reliability"]["bins"].as_array().unwrap();
+    let rows: u64 = bins.iter().map(|bin| bin["rows"].as_u64().unwrap()).sum();
+    assert_eq!((bins.len(), rows), (10, 10 * 220));
+    let calibrated = evaluation["reliability"]["calibration_error"].as_f64().unwrap();
+    assert!(calibrated < 0.1, "{calibrated}");
+    // Labels stay the same.
+    let accuracies = evaluation["accuracies"].clone();
+    folder.ok(&format!("{command} --per-class 40 --set propagate.calibration=no"));
+    assert_eq!(folder.json("run.json")["evaluation"]["accuracies"], accuracies);
+    // All rows of the smaller class but one; more than there are is not an error.
+    folder.ok(&format!("{command} --per-class 1000"));
+    let done = folder.run(&format!("{command} --per-class 0"));
+    assert!(done.code() == 1 && done.err().contains("must be at least 1"), "{} {}", done.code(), done.err());
+}
+
+#[test]
 fn evaluate_tries_labeled_rows() {
     let folder = moons();
     let out = folder.ok("evaluate moons.csv --label-column label --trials 20 --json run.json");
@@ -115,7 +163,7 @@ fn evaluate_tries_labeled_rows() {
         ),
         "{out}"
     );
-    assert!(out.ends_with("majority           0.5000\n"), "{out}");
+    assert!(out.contains("majority           0.5000\ncalibration_error  "), "{out}");
     assert_eq!(folder.json("run.json")["evaluation"]["accuracies"].as_array().unwrap().len(), 20);
     folder.ok("generate moons --points 40 --noise 0.2 --output noisy.csv");
     let exact = folder.ok("evaluate noisy.csv --label-column label --exact --rule greedy-walk");

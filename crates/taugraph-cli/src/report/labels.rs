@@ -54,7 +54,10 @@ impl<'a> LabeledRows<'a> {
             "corrected": self.count("corrected"),
             "conflicting_copies": self.found.n_conflicts(),
             "temperature": spread.temperature,
-            "outside_group": spread.outside_group.is_some().then(|| self.found.rows_outside_group()),
+            "outside_group": spread.outside_group.is_some().then(|| {
+                // Counted from 1, as in a file of labels.
+                self.found.rows_outside_group().iter().map(|row| row + 1).collect::<Vec<_>>()
+            }),
             "labels": self.found.labels().iter().map(name).collect::<Vec<_>>(),
             "margins": self.found.margins(),
         })

@@ -1,4 +1,4 @@
-//! Which rows to label next.
+//! Which rows to label next. Rows are counted from 1, as in a file of labels.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ impl Report<'_> {
     pub(super) fn suggestions_json(&self) -> Value {
         let suggested = self.suggestions.iter();
         suggested
-            .map(|found| json!({ "row": found.row, "id": self.name_of(found.row), "reason": found.reason.text() }))
+            .map(|found| json!({ "row": found.row + 1, "id": self.name_of(found.row), "reason": found.reason.text() }))
             .collect()
     }
 
@@ -25,11 +25,11 @@ impl Report<'_> {
         }
         writeln!(
             text,
-            "suggest   rows to label next, the most useful first (the first row of the file is 0):"
+            "suggest   rows to label next, the most useful first:"
         )?;
         self.suggestions.iter().try_for_each(|found| {
             let name = self.name_of(found.row).map_or(String::new(), |name| format!(" ({name})"));
-            writeln!(text, "          {}{name}: {}", found.row, found.reason.text())
+            writeln!(text, "          row {}{name}: {}", found.row + 1, found.reason.text())
         })
     }
 }
