@@ -144,6 +144,8 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         if sample_weight is not None:
             weights = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
             check_consistent_length(encoded, weights)
+            if not weights.any():
+                raise ValueError("all sample weights are zero: no label is left")
             encoded, classes = _without(weights == 0, encoded, classes)
         config = changed(self._config(), self._shares(classes), None)
         with self._run() as run:
