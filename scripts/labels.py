@@ -138,6 +138,15 @@ def one_of_each(y, rng):
     return [rng.choice(np.flatnonzero(y == label)) for label in np.unique(y)]
 
 
+def not_groups():
+    """As many groups as classes, but other ones: a class of two groups, and a group of two classes."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(4), 2000)
+    X = 6 * rng.normal(size=(4, 8))[groups] + rng.normal(size=(8000, 8))
+    halves = np.where(X[:, 0] > np.median(X[groups == 3, 0]), 3, 2)
+    return X, np.where(groups <= 1, 0, np.where(groups == 2, 1, halves))
+
+
 def one_label(seed):
     """One label for each class of MNIST, all images and an imbalanced part of them."""
     DATA.mkdir(exist_ok=True)
@@ -146,15 +155,18 @@ def one_label(seed):
     keep = np.random.default_rng(1).random(len(classes)) < np.array([1.0, 0.3, 0.1])[classes % 3]
     few = DATA / "mnist-imbalanced.f64"
     save(few, values[keep], classes[keep])
+    other = DATA / "not-groups.f64"
+    X, labels = not_groups()
+    save(other, X, labels)
     text = [
-        "## One label for each class of MNIST",
+        "## One label for each class of many points",
         "",
-        "50 principal components, 100 draws, harmonic functions; accuracy in percent, mean ± standard deviation over the draws. `default`: each class gets a group where the graph has as many groups as classes, the ladder otherwise.",
+        "MNIST in 50 principal components, 100 draws, harmonic functions; accuracy in percent, mean ± standard deviation over the draws. `default`: each class gets a group where the graph has as many groups as classes, the ladder otherwise. The last set is where that fails: four groups and four classes, but one class is two of the groups, and one group is two classes.",
         "",
-        line(["images", "graph", "accuracy", "lowest draw", "draws below 85", "s for a draw"]),
+        line(["points", "graph", "accuracy", "lowest draw", "draws below 85", "s for a draw"]),
         "|---" * 6 + "|",
     ]
-    for name, file, y in ((f"{len(classes):,}", path, classes), (f"imbalanced, {keep.sum():,}", few, classes[keep])):
+    for name, file, y in ((f"{len(classes):,}", path, classes), (f"imbalanced, {keep.sum():,}", few, classes[keep]), ("classes are not groups, 8,000", other, labels)):
         rng = np.random.default_rng(seed)
         draws_path = DATA / "one-label.txt"
         draws_path.write_text("".join(" ".join(map(str, one_of_each(y, rng))) + "\n" for _ in range(100)))

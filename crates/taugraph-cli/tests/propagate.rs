@@ -150,7 +150,7 @@ fn probabilities_are_calibrated_where_there_are_enough_labels() {
     // All rows of the smaller class but one; more than there are is not an error.
     folder.ok(&format!("{command} --per-class 1000"));
     let done = folder.run(&format!("{command} --per-class 0"));
-    assert!(done.code() == 1 && done.err().contains("must be at least 1"), "{} {}", done.code(), done.err());
+    assert!(done.code() == 2 && done.err().contains("must be at least 1"), "{} {}", done.code(), done.err());
 }
 
 #[test]

@@ -23,10 +23,7 @@ impl Report<'_> {
         if self.suggestions.is_empty() {
             return Ok(());
         }
-        writeln!(
-            text,
-            "suggest   rows to label next, the most useful first:"
-        )?;
+        writeln!(text, "suggest   rows to label next, the most useful first:")?;
         self.suggestions.iter().try_for_each(|found| {
             let name = self.name_of(found.row).map_or(String::new(), |name| format!(" ({name})"));
             writeln!(text, "          row {}{name}: {}", found.row + 1, found.reason.text())

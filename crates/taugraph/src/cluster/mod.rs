@@ -18,8 +18,8 @@ mod outliers;
 mod spectral;
 mod stability;
 
-pub(crate) use agglomerate::linkage_partitions;
 pub use agglomerate::{Level, Merge, MergeTree};
+pub(crate) use agglomerate::{bytes as agglomeration_bytes, linkage_partitions};
 pub use choice::{CutQuality, MethodChoice};
 pub use clustering::{ClusterInput, Clustering, cluster};
 pub use constraints::Constraints;

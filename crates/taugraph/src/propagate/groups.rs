@@ -7,13 +7,13 @@
 //! that there are as many groups as classes, and no class has several labeled points together in another group than its own:
 //! then classes are not groups.
 
-use crate::cluster::{ClusterInput, ClusterMethod, ClusterParams, Evidence, cluster};
+use super::refuse_share;
+use super::rules::Problem;
+use crate::cluster::{ClusterInput, ClusterMethod, ClusterParams, Evidence, agglomeration_bytes, cluster};
 use crate::error::Result;
 use crate::labels::Labels;
 use crate::metrics::assignment;
 use crate::progress::Run;
-
-use super::rules::Problem;
 
 /// A walk goes on with this probability at every step.
 const CONTINUES: f64 = 0.9;
@@ -32,6 +32,9 @@ impl ClassGroups {
         if input.graph.components().len() > 1 || n_classes > MAX_CLASSES {
             return Ok(None);
         }
+        let (n, n_edges) = (input.graph.n_nodes(), input.graph.n_edges() as u64);
+        let bytes = agglomeration_bytes(n as u64, n_edges);
+        refuse_share("groups", bytes, n, run, "set propagate.groups=no and propagate.ladder=no")?;
         let params = ClusterParams { method: ClusterMethod::Agglomerate, ..ClusterParams::default() };
         let found = cluster(input, &params, &run.without_checkpoints())?;
         let is_sure = found.count.is_some_and(|count| count.evidence >= Evidence::Moderate);

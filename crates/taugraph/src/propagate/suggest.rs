@@ -5,6 +5,7 @@
 //! highest in components without any, because E = ε·D is small. That is multiplied by how undecided the node is. Nodes are taken one by one,
 //! each as if the ones before were labeled.
 
+use super::refuse_share;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::linear::{Ground, Hierarchy, Solver, solve};
@@ -70,6 +71,10 @@ pub fn suggest(
     (0..n_nodes)
         .filter(|&i| is_labeled[i])
         .for_each(|i| is_reached[components.of_nodes()[i] as usize] = true);
+    // The hierarchy; twelve vectors of the iteration for each candidate.
+    let [making, _] = Hierarchy::bytes(n_nodes as u64, graph.n_edges() as u64);
+    let bytes = making + 8 * n_nodes as u64 * 12 * CANDIDATES as u64;
+    refuse_share("suggest", bytes, n_nodes, run, "suggest rows of a smaller table")?;
     let hierarchy = Hierarchy::new(graph);
     let degrees = graph.degrees();
     let lightest = degrees.iter().copied().filter(|degree| *degree > 0.0).fold(f64::INFINITY, f64::min);

@@ -90,6 +90,6 @@ pub(crate) fn linkage_partitions(graph: &SparseGraph, sizes: &[usize], run: &Run
 }
 
 /// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph.
-pub(super) fn bytes(n: u64, n_edges: u64) -> u64 {
+pub(crate) fn bytes(n: u64, n_edges: u64) -> u64 {
     24 * n_edges + 24 * n_edges / 2 + 80 * n
 }
