@@ -69,7 +69,7 @@ pub(super) fn by_frontiers(
         .map(|(frontier, rows, panels)| {
             run.check()?;
             let shortest = Shortest::new(points, transform, &f32_points, group, Some(frontier.known));
-            Ok(shortest.of_block(rows, panels, [0..panels.len()]))
+            Ok(shortest.of_block(rows, panels, std::iter::once(0..panels.len())))
         })
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
@@ -101,11 +101,11 @@ impl<'a> Shortest<'a> {
     }
 
     /// The shortest pair from a block of queries to the points of some panels, if there is one.
-    fn of_block<const N: usize>(
+    fn of_block(
         mut self,
         rows: &'a [u32],
         panels: &Panels,
-        ranges: [Range<usize>; N],
+        ranges: impl IntoIterator<Item = Range<usize>>,
     ) -> Option<OutsidePair> {
         let groups: Vec<Vec<f32>> =
             rows.chunks(GROUP).map(|rows| tiles::group(self.f32_points, rows)).collect();
