@@ -1,7 +1,7 @@
 //! Stage 5, affinity: similarities from distances and local scales.
 
 use crate::edges::Edges;
-use crate::neighbors::{NeighborGraph, Space};
+use crate::neighbors::{Gathered, NeighborGraph, Space};
 use crate::parameter::choices;
 use crate::scale::LocalScales;
 
@@ -36,6 +36,13 @@ pub struct Similarities<'a> {
     kind: AffinityKind,
     edges: &'a Edges,
     values: Vec<f64>,
+}
+
+/// A few points, gathered so that the similarities of others to all of them take little time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Alike {
+    points: Gathered,
+    inverse_scales: Vec<f64>,
 }
 
 impl<'a> Similarities<'a> {
@@ -93,6 +100,23 @@ impl<'a> Similarities<'a> {
         self.space.squared_distances(i, ids, out);
         for (value, &j) in out.iter_mut().zip(ids) {
             *value = self.kind.exponent(*value, self.inverse_scales[j as usize], self.inverse_scales[i]);
+        }
+    }
+
+    /// Replaces the gathered points by these.
+    pub(crate) fn gather(&self, ids: impl Iterator<Item = u32>, alike: &mut Alike) {
+        self.space.gather(ids, &mut alike.points);
+        alike.inverse_scales.clear();
+        let ids = alike.points.ids().iter();
+        alike.inverse_scales.extend(ids.map(|&id| self.inverse_scales[id as usize]));
+    }
+
+    /// −ln of the similarities from `i` to the gathered points: bit for bit [`Similarities::exponents_to_each`].
+    pub(crate) fn exponents_to(&self, i: usize, alike: &Alike, out: &mut Vec<f64>) {
+        out.resize(alike.inverse_scales.len(), 0.0);
+        self.space.squared_distances_to(i, &alike.points, out);
+        for (value, &inverse) in out.iter_mut().zip(&alike.inverse_scales) {
+            *value = self.kind.exponent(*value, inverse, self.inverse_scales[i]);
         }
     }
 

@@ -107,23 +107,42 @@ impl Edges {
     pub fn from_neighbors(neighbors: &NeighborGraph, k: usize, symmetrize: Symmetrize) -> Self {
         assert!(k <= neighbors.k(), "the neighbor graph has fewer neighbors than the edges need");
         let n = neighbors.len();
-        let mut pairs: Vec<(u32, u32)> = (0..n)
-            .into_par_iter()
-            .flat_map_iter(|i| {
-                neighbors.ids(i)[..k].iter().filter_map(move |&j| {
-                    let pair = ((i as u32).min(j), (i as u32).max(j));
-                    match symmetrize {
-                        Symmetrize::Union => Some(pair),
-                        Symmetrize::Mutual => {
-                            neighbors.ids(j as usize)[..k].contains(&(i as u32)).then_some(pair)
-                        }
-                    }
-                })
-            })
-            .collect();
-        pairs.par_sort_unstable();
-        pairs.dedup();
-        Self::from_sorted(n, &pairs)
+        let is_edge = |i: usize, j: u32| match symmetrize {
+            Symmetrize::Union => true,
+            Symmetrize::Mutual => neighbors.ids(j as usize)[..k].contains(&(i as u32)),
+        };
+        let pairs = || {
+            let of_node = |i: usize| {
+                neighbors.ids(i)[..k].iter().filter(move |j| is_edge(i, **j)).map(move |&j| (i as u32, j))
+            };
+            (0..n).flat_map(of_node).map(|(i, j)| (i.min(j), i.max(j)))
+        };
+        // Pairs are collected by their lower node, which leaves a few to sort for each.
+        let mut begins = vec![0usize; n + 1];
+        pairs().for_each(|(i, _)| begins[i as usize + 1] += 1);
+        (0..n).for_each(|i| begins[i + 1] += begins[i]);
+        let mut next = begins.clone();
+        let mut targets = vec![0u32; begins[n]];
+        for (i, j) in pairs() {
+            targets[next[i as usize]] = j;
+            next[i as usize] += 1;
+        }
+        let mut offsets = vec![0u64];
+        let mut n_kept = 0;
+        for ends in begins.windows(2) {
+            targets[ends[0]..ends[1]].sort_unstable();
+            let first = n_kept;
+            for at in ends[0]..ends[1] {
+                // Neighbors of each other come twice.
+                if n_kept == first || targets[n_kept - 1] != targets[at] {
+                    targets[n_kept] = targets[at];
+                    n_kept += 1;
+                }
+            }
+            offsets.push(n_kept as u64);
+        }
+        targets.truncate(n_kept);
+        Self::from_upper(offsets, targets)
     }
 
     /// Number of nodes.

@@ -91,8 +91,7 @@ pub fn link_components(
     }
     run.stage("component links", Some(components.len() as u64 - 1))?;
     let n = graph.n_nodes();
-    let mut linked = graph;
-    let mut links = Vec::new();
+    let mut added: Vec<(u32, u32, f64)> = Vec::new();
     let outside = OutsideSearch::new(space, search);
     let mut are_shortest = true;
     while components.len() > 1 {
@@ -102,17 +101,13 @@ pub fn link_components(
         let edges = Edges::from_pairs(n, ends)?;
         let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
         let affinities = local_affinity(kind, scales, &edges, &distances);
-        let added: Vec<(u32, u32, f64)> = edges
-            .iter()
-            .zip(&affinities)
-            .map(|((i, j), w)| (i, j, WEAKENING * w.max(MIN_AFFINITY)))
-            .collect();
-        linked = linked.with_edges(&added);
-        links.extend(added.iter().map(|&(i, j, weight)| Link { i, j, weight }));
-        components = linked.components().clone();
-        run.progress.advance(added.len() as u64);
+        let weights = affinities.iter().map(|affinity| WEAKENING * affinity.max(MIN_AFFINITY));
+        added.extend(edges.iter().zip(weights).map(|((i, j), weight)| (i, j, weight)));
+        components = components.joined_by(edges.iter());
+        run.progress.advance(edges.len() as u64);
     }
-    Ok(Linked { graph: linked, links, are_shortest })
+    let links = added.iter().map(|&(i, j, weight)| Link { i, j, weight }).collect();
+    Ok(Linked { graph: graph.with_edges(&added), links, are_shortest })
 }
 
 /// Joins every component to the largest one by a link of minimal weight between their nodes of highest degree.

@@ -7,4 +7,4 @@ mod sums;
 pub use matrix::DistanceMatrix;
 pub use metric::Metric;
 pub(crate) use metric::{Geometry, RowForm, SquareTransform};
-pub(crate) use sums::{lane_sum, squared_euclidean};
+pub(crate) use sums::{Columns, lane_sum, squared_euclidean};

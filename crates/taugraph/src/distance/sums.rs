@@ -42,6 +42,61 @@ vectorized! {
     }
 }
 
+/// Rows of which one block holds so many, column by column.
+const BLOCK: usize = 8;
+
+/// A few rows, stored column by column: squared distances from any other row to all of them at once, bit for bit
+/// [`squared_euclidean`], without a sum across the lanes of a vector for each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Columns {
+    /// Block by block, padded with zeros.
+    values: Vec<[f64; BLOCK]>,
+    n_columns: usize,
+}
+
+impl Columns {
+    /// Replaces the rows.
+    pub fn fill<'a>(&mut self, n_columns: usize, rows: impl ExactSizeIterator<Item = &'a [f64]>) {
+        self.n_columns = n_columns;
+        self.values.clear();
+        self.values.resize(rows.len().div_ceil(BLOCK) * n_columns, [0.0; BLOCK]);
+        for (place, row) in rows.enumerate() {
+            let block = &mut self.values[place / BLOCK * n_columns..][..n_columns];
+            block.iter_mut().zip(row).for_each(|(column, value)| column[place % BLOCK] = *value);
+        }
+    }
+
+    /// Squared Euclidean distances from `from` to each row.
+    pub fn squared_from(&self, from: &[f64], out: &mut [f64]) {
+        squared_to_columns(from, &self.values, out);
+    }
+}
+
+vectorized! {
+    fn squared_to_columns<'a>(from: &'a [f64], blocks: &'a [[f64; BLOCK]], out: &'a mut [f64]) -> () {
+        for (block, out) in blocks.chunks_exact(from.len()).zip(out.chunks_mut(BLOCK)) {
+            let add = |sums: &mut [f64; BLOCK], x: f64, column: &[f64; BLOCK]| {
+                for row in 0..BLOCK {
+                    sums[row] += (x - column[row]) * (x - column[row]);
+                }
+            };
+            let ((x, x_rest), (columns, columns_rest)) = (from.as_chunks::<4>(), block.as_chunks::<4>());
+            let mut sums = [[0.0; BLOCK]; 4];
+            for (x, columns) in x.iter().zip(columns) {
+                for lane in 0..4 {
+                    add(&mut sums[lane], x[lane], &columns[lane]);
+                }
+            }
+            let mut total = [0.0; BLOCK];
+            for row in 0..BLOCK {
+                total[row] = (sums[0][row] + sums[1][row]) + (sums[2][row] + sums[3][row]);
+            }
+            x_rest.iter().zip(columns_rest).for_each(|(x, column)| add(&mut total, *x, column));
+            out.copy_from_slice(&total[..out.len()]);
+        }
+    }
+}
+
 /// Sum of `n` terms by four interleaved partial sums.
 ///
 /// The order of the additions is fixed by `n`, and floating-point addition is monotone, so a sum of smaller
@@ -82,6 +137,13 @@ mod tests {
             let expected: Vec<f64> =
                 ids.iter().map(|&id| squared_euclidean(row(id as usize), row(3))).collect();
             assert_eq!(found, expected);
+            let mut columns = Columns::default();
+            for n_rows in [40, 13] {
+                columns.fill(n_columns, ids[..n_rows].iter().map(|&id| row(id as usize)));
+                let mut found = vec![0.0; n_rows];
+                columns.squared_from(row(3), &mut found);
+                assert_eq!(found, expected[..n_rows]);
+            }
             let (a, b) = (row(0), row(1));
             let in_lanes = lane_sum(n_columns, |t| (a[t] - b[t]) * (a[t] - b[t]));
             assert_eq!(squared_euclidean(a, b), in_lanes);

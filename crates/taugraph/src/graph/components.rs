@@ -43,6 +43,15 @@ impl Components {
         Self { component, sizes }
     }
 
+    /// The components after these pairs of nodes are joined as well.
+    pub(crate) fn joined_by(&self, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut firsts: Vec<Option<u32>> = vec![None; self.len()];
+        let to_first = (0u32..)
+            .zip(&self.component)
+            .map(|(node, &component)| (node, *firsts[component as usize].get_or_insert(node)));
+        Self::of_pairs(self.component.len(), to_first.chain(pairs))
+    }
+
     /// Number of components.
     pub fn len(&self) -> usize {
         self.sizes.len()

@@ -218,6 +218,14 @@ impl SparseGraph {
             .with_finite_degrees()
     }
 
+    /// From rows that are already known to be well formed and symmetric, with positive weights.
+    pub(crate) fn from_symmetric_rows(rows: Vec<Vec<(u32, f64)>>) -> Result<Self> {
+        let mut offsets = vec![0u64];
+        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
+        let (ids, weights) = rows.into_iter().flatten().unzip();
+        Self { offsets, ids, weights, components: Found::default() }.with_finite_degrees()
+    }
+
     fn with_finite_degrees(self) -> Result<Self> {
         match self.degrees().iter().position(|degree| !degree.is_finite()) {
             None => Ok(self),

@@ -52,6 +52,16 @@ impl<V: PartialOrd + Copy> Best<V> {
     }
 }
 
+impl Best<f64> {
+    /// Replaces the list by the smallest of these pairs: faster than offering one after the other.
+    pub fn fill(&mut self, pairs: impl Iterator<Item = (f64, u32)>) {
+        self.pairs.clear();
+        self.pairs.extend(pairs);
+        self.pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.pairs.truncate(self.capacity);
+    }
+}
+
 /// A short list of the candidates with the smallest scores: cheap to fill, unordered, ties at the cutoff broken
 /// arbitrarily. For filters whose results are checked afterwards.
 #[derive(Debug)]
@@ -60,13 +70,21 @@ pub(super) struct ShortList {
     pairs: Vec<(f32, u32)>,
     listed: usize,
     kept: usize,
+    /// It is cut when it holds so many.
+    full: usize,
     bound: f32,
 }
 
 impl ShortList {
     /// Keeps at least the `kept` smallest.
     pub fn new(kept: usize) -> Self {
-        Self { pairs: vec![(0.0, 0); 2 * kept + LANES], listed: 0, kept, bound: f32::MAX }
+        Self::with_room(kept, 2)
+    }
+
+    /// The same with room for so many times that number: more room means fewer cuts and looser bounds.
+    pub fn with_room(kept: usize, times: usize) -> Self {
+        let full = times * kept;
+        Self { pairs: vec![(0.0, 0); full + LANES], listed: 0, kept, full, bound: f32::MAX }
     }
 
     /// Scores above this are not among the smallest: every candidate not in the list has at least this score.
@@ -93,7 +111,7 @@ impl ShortList {
             self.pairs[self.listed] = (score, id);
             self.listed += usize::from((score <= self.bound) & (id != excluded));
         }
-        if self.listed >= 2 * self.kept {
+        if self.listed >= self.full {
             self.cut();
         }
     }
@@ -108,6 +126,14 @@ impl ShortList {
     /// The `kept` smallest, or all if there are fewer.
     pub fn finish(&mut self) -> &[(f32, u32)] {
         if self.listed > self.kept {
+            self.cut();
+        }
+        &self.pairs[..self.listed]
+    }
+
+    /// At least the `kept` smallest, or all if there are fewer: to check a few more takes less time than to find out which they are.
+    pub fn candidates(&mut self) -> &[(f32, u32)] {
+        if self.listed > self.kept + self.kept / 2 {
             self.cut();
         }
         &self.pairs[..self.listed]

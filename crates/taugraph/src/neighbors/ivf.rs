@@ -3,8 +3,6 @@
 //! The number of lists to probe is not guessed. A sample of queries is searched exactly; the smallest number of lists
 //! that contains the target share of their neighbors is tried on a second sample, and raised until that reaches the target, too.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
@@ -13,7 +11,7 @@ use super::panels::{GROUP, Panels, interleave};
 use super::partition::{Partition, sort_into_lists};
 use super::scan::write_row;
 use super::search::Rows;
-use super::tiles::{self, QUERIES, Queries, ShortLists};
+use super::tiles::{self, QUERIES, Queries, ShortLists, narrow};
 use super::{SearchInfo, UsedSearch};
 use crate::distance::SquareTransform;
 use crate::error::Result;
@@ -205,20 +203,6 @@ impl<'a> Ivf<'a> {
         Ok((ids, distances))
     }
 
-    /// Initial bounds for empty short lists, from the panels of the first inverted list. Without
-    /// them a quarter of the time went into filling short lists with candidates that were soon displaced.
-    fn narrow(&self, panels: Range<usize>, group: &[f32], places: &[u32], shorts: &mut [ShortList]) {
-        let mut lowest: [Vec<f32>; GROUP] = Default::default();
-        self.panels.lowest_of_parts(panels, group, &mut lowest);
-        for (&place, lowest) in places.iter().zip(&mut lowest) {
-            // One more than needed: the query itself may be among them.
-            let short = &mut shorts[place as usize];
-            if lowest.len() > short.kept() {
-                short.narrow(*lowest.select_nth_unstable_by(short.kept(), f32::total_cmp).1);
-            }
-        }
-    }
-
     /// Neighbors of the queries of one list, which probe mostly the same lists.
     fn search_block(
         &self,
@@ -242,6 +226,7 @@ impl<'a> Ivf<'a> {
         // Each query is needed once for every list that it probes.
         let points: Vec<f32> = rows.iter().flat_map(|&row| queries.f32_points.row(row as usize)).collect();
         let mut group = Vec::new();
+        let mut lowest = Default::default();
         for (visited, visitors) in around.lists().zip(&visitors) {
             let panels = self.bounds[visited]..self.bounds[visited + 1];
             for places in visitors.chunks(GROUP) {
@@ -253,7 +238,7 @@ impl<'a> Ivf<'a> {
                     |&place: &u32| points[place as usize * d..(place as usize + 1) * d].iter().copied();
                 interleave(places.iter().map(point), d, &mut group);
                 if visited == list {
-                    self.narrow(panels.clone(), &group, places, &mut closest);
+                    narrow(&self.panels, panels.clone(), &group, places, &mut closest, &mut lowest);
                 }
                 self.panels.offer(
                     panels.clone(),
@@ -266,12 +251,11 @@ impl<'a> Ivf<'a> {
         let (mut best, mut listed, mut exact) = (Best::new(k), Vec::new(), Vec::new());
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
-            best.clear();
             let row = queries.f32_points.exact_row(query as usize);
             listed.clear();
             listed.extend(closest.finish().iter().map(|&(_, id)| id));
             self.transform.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
-            exact.iter().zip(&listed).for_each(|(&distance, &id)| best.offer(distance, id));
+            best.fill(exact.iter().copied().zip(listed.iter().copied()));
             if best.bound().is_none() {
                 // Fewer than k points in all its lists: this is rare, and then every point is scanned.
                 queries.scan(query, &self.f32_points, self.transform, &mut best);

@@ -28,6 +28,7 @@ pub use method::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub(crate) use outside::OutsideSearch;
 pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{TREE_COLUMNS, nearest_neighbors, search_neighbors};
+pub(crate) use space::Gathered;
 pub use space::{MetricPoints, Space};
 pub use sparse::SparseMetricPoints;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::reordered::Reordered;
 use super::{NeighborGraph, SparseMetricPoints};
-use crate::distance::{DistanceMatrix, Metric, RowForm};
+use crate::distance::{Columns, DistanceMatrix, Geometry, Metric, RowForm};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, SparsePoints};
@@ -30,6 +30,21 @@ pub struct MetricPoints {
     metric: Metric,
     /// For out-of-core points: a copy in locality order.
     reordered: Option<Reordered>,
+}
+
+/// A few points of a space, copied so that the distances of other points to all of them take little time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gathered {
+    ids: Vec<u32>,
+    /// Their rows, if distances are a function of squared Euclidean ones.
+    columns: Columns,
+}
+
+impl Gathered {
+    /// The points.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
 }
 
 impl MetricPoints {
@@ -151,6 +166,30 @@ impl Space {
             Space::Sparse(_) | Space::Distances(_) | Space::Neighbors(_) => {
                 out.iter_mut().zip(ids).for_each(|(out, &j)| *out = self.squared_distance(i, j as usize));
             }
+        }
+    }
+
+    /// Replaces the gathered points by these.
+    pub(crate) fn gather(&self, ids: impl Iterator<Item = u32>, gathered: &mut Gathered) {
+        gathered.ids.clear();
+        gathered.ids.extend(ids);
+        if let Space::Points(space) = self
+            && let Geometry::SquaredEuclidean(_) = space.metric.geometry()
+        {
+            let rows = gathered.ids.iter().map(|&id| space.row(id as usize));
+            gathered.columns.fill(space.points.n_columns(), rows);
+        }
+    }
+
+    /// Squared distances from `i` to the gathered points: bit for bit [`Space::squared_distances`], faster where possible.
+    pub(crate) fn squared_distances_to(&self, i: usize, gathered: &Gathered, out: &mut [f64]) {
+        if let Space::Points(space) = self
+            && let Geometry::SquaredEuclidean(transform) = space.metric.geometry()
+        {
+            gathered.columns.squared_from(space.row(i), out);
+            out.iter_mut().for_each(|value| *value = transform.squared_distance_at(*value));
+        } else {
+            self.squared_distances(i, &gathered.ids, out);
         }
     }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::WEAK;
 use crate::affinity::AffinityKind;
 use crate::error::Result;
-use crate::graph::SparseGraph;
+use crate::graph::{Components, SparseGraph};
 use crate::neighbors::NeighborGraph;
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
@@ -25,6 +25,9 @@ const WEIGHT: f64 = 0.1;
 /// The second eigenvalue at which that would be 1.
 const NO_BOTTLENECK: f64 = 0.08;
 
+/// Edges lighter than this share of the heaviest may be cut to see how small that eigenvalue is.
+const WEAK_CUT: f64 = 1e-3;
+
 /// The graph with a background. `distance` is that of two nodes.
 pub fn with_background(
     graph: &SparseGraph,
@@ -33,34 +36,65 @@ pub fn with_background(
     run: &Run<'_>,
 ) -> Result<SparseGraph> {
     let n = graph.n_nodes();
-    let weight = WEIGHT / n as f64 + WEIGHT.min((second_eigenvalue(graph, run)? / NO_BOTTLENECK).powi(4));
+    let weight = weight_of(graph, run)?;
     let scale = FirstScale::KthNeighbor { k: NEIGHBOR.min(neighbors.k()) };
     let scales = first_scales(neighbors, &scale, SCALE_FLOOR)?;
     let inverse: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
-    let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
+    let least = WEAK * graph.weights().iter().copied().fold(0.0, f64::max);
+    // Above this exponent a weight is certainly too weak: no exponential is needed to see that.
+    let too_far = (weight / least).ln() + 1.0;
     let between = |i: usize, j: usize| {
-        let (i, j) = (i.min(j), i.max(j));
         let distance = distance(i, j);
-        let kind = AffinityKind::SquaredDistance;
-        weight * (-kind.exponent(distance * distance, inverse[i], inverse[j])).exp()
+        let exponent = AffinityKind::SquaredDistance.exponent(distance * distance, inverse[i], inverse[j]);
+        let background = if exponent > too_far { 0.0 } else { weight * (-exponent).exp() };
+        if background > least { background } else { 0.0 }
     };
+    // Each pair once, then both ends.
+    let upper: Vec<Vec<f64>> =
+        (0..n).into_par_iter().map(|i| (i + 1..n).map(|j| between(i, j)).collect()).collect();
     let row = |i: usize| {
         let mut sparse = graph.row(i).peekable();
         let mut entries: Vec<(u32, f64)> = Vec::with_capacity(n);
         for j in (0..n).filter(|&j| j != i) {
-            let own = sparse.next_if(|(id, _)| *id as usize == j);
-            let background = Some(between(i, j)).filter(|weight| *weight > WEAK * heaviest);
-            if own.is_some() || background.is_some() {
-                entries.push((j as u32, own.map_or(0.0, |own| own.1) + background.unwrap_or(0.0)));
+            let own = sparse.next_if(|(id, _)| *id as usize == j).map_or(0.0, |own| own.1);
+            let total = own + upper[i.min(j)][i.max(j) - i.min(j) - 1];
+            if total > 0.0 {
+                entries.push((j as u32, total));
             }
         }
         entries
     };
-    let rows: Vec<Vec<(u32, f64)>> = (0..n).into_par_iter().map(row).collect();
-    let mut offsets = vec![0u64];
-    rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
-    let (ids, weights) = rows.into_iter().flatten().unzip();
-    SparseGraph::new(offsets, ids, weights)
+    SparseGraph::from_symmetric_rows((0..n).into_par_iter().map(row).collect())
+}
+
+/// ε. A cut can show that the eigenvalue is too small to change a bit of it; then it is not computed.
+fn weight_of(graph: &SparseGraph, run: &Run<'_>) -> Result<f64> {
+    let at =
+        |eigenvalue: f64| WEIGHT / graph.n_nodes() as f64 + WEIGHT.min((eigenvalue / NO_BOTTLENECK).powi(4));
+    match best_weak_cut(graph) {
+        Some(bound) if at(bound) == at(0.0) => Ok(at(0.0)),
+        _ => Ok(at(second_eigenvalue(graph, run)?)),
+    }
+}
+
+/// An upper bound on the second eigenvalue, from the cuts around the parts that only weak edges join; `None` if there is one part. A
+/// set S of nodes has the Rayleigh quotient cut(S)·vol/(vol(S)·(vol − vol(S))).
+fn best_weak_cut(graph: &SparseGraph) -> Option<f64> {
+    let least = WEAK_CUT * graph.weights().iter().copied().fold(0.0, f64::max);
+    let parts = Components::of_strong_edges(graph, |_, _, weight| weight >= least);
+    if parts.len() == 1 {
+        return None;
+    }
+    let (mut volumes, mut cuts) = (vec![0.0; parts.len()], vec![0.0; parts.len()]);
+    for (node, &part) in parts.of_nodes().iter().enumerate() {
+        for (other, weight) in graph.row(node) {
+            volumes[part as usize] += weight;
+            cuts[part as usize] += if parts.of_nodes()[other as usize] == part { 0.0 } else { weight };
+        }
+    }
+    let total: f64 = volumes.iter().sum();
+    let quotients = cuts.iter().zip(&volumes).map(|(cut, volume)| cut * total / (volume * (total - volume)));
+    Some(quotients.fold(f64::INFINITY, f64::min))
 }
 
 /// The second eigenvalue of the normalized Laplacian; 0 if the graph is not connected.
@@ -90,6 +124,17 @@ mod tests {
         let graph =
             robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap().graph;
         (space, graph, neighbors)
+    }
+
+    #[test]
+    fn a_cut_bounds_the_eigenvalue() {
+        for n_groups in [2, 3] {
+            let (_, graph, _) = robust(120, n_groups);
+            let (bound, exact) =
+                (best_weak_cut(&graph).unwrap(), second_eigenvalue(&graph, &Run::new(0)).unwrap());
+            assert!(exact <= bound * (1.0 + 1e-6) && bound < 1e-6, "{exact} {bound}");
+        }
+        assert_eq!(best_weak_cut(&robust(120, 1).1), None);
     }
 
     #[test]

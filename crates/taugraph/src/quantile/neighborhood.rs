@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
-use crate::affinity::Similarities;
+use crate::affinity::{Alike, Similarities};
 use crate::error::{Result, require};
 use crate::parameter::{choices, parameters};
 use crate::progress::Run;
@@ -104,19 +104,18 @@ impl Neighborhood {
         let edges = similarities.edges();
         // Floating-point sums stored as bits. Two terms have the same sum in either order, so threads cannot change it.
         let sums: Vec<AtomicU64> = (0..edges.len()).map(|_| AtomicU64::new(0f64.to_bits())).collect();
+        let limit = exponent_limit(threshold);
         order.par_chunks(NEARBY).for_each(|nearby| {
-            let (mut like, mut half) = (Vec::new(), Vec::new());
+            let (mut like, mut half) = (Alike::default(), Vec::new());
             for &center in nearby {
                 if run.progress.canceled() {
                     return;
                 }
-                like.clear();
-                like.push(center);
-                like.extend_from_slice(&similarities.neighbors().ids(center as usize)[..self.pool]);
+                let neighbors = &similarities.neighbors().ids(center as usize)[..self.pool];
+                similarities.gather(std::iter::once(center).chain(neighbors.iter().copied()), &mut like);
                 for (other, edge) in edges.incident(center as usize) {
-                    half.clear();
-                    similarities.exponents_to_each(other as usize, &like, &mut half);
-                    let sum = self.sum(&half, threshold);
+                    similarities.exponents_to(other as usize, &like, &mut half);
+                    let sum = self.sum(&half, limit);
                     let add = |bits| Some((f64::from_bits(bits) + sum).to_bits());
                     sums[edge].fetch_update(Relaxed, Relaxed, add).expect("it always adds");
                 }
@@ -156,16 +155,12 @@ impl Neighborhood {
 
     /// The statistic of an edge's pool, which is given as −ln of similarities.
     pub(crate) fn persistence(&self, pool: &[f64], threshold: f64) -> f64 {
-        self.sum(pool, threshold) / pool.len() as f64
+        self.sum(pool, exponent_limit(threshold)) / pool.len() as f64
     }
 
-    fn sum(&self, exponents: &[f64], threshold: f64) -> f64 {
+    fn sum(&self, exponents: &[f64], limit: f64) -> f64 {
         match self.statistic {
-            // w > θ is decided on the exponents: the share needs no exponentials.
-            PoolStatistic::Share => {
-                let limit = -threshold.ln();
-                exponents.iter().filter(|&&x| x < limit).count() as f64
-            }
+            PoolStatistic::Share => exponents.iter().filter(|&&x| x < limit).count() as f64,
             PoolStatistic::Mean => exponents.iter().map(|x| (-x).exp()).sum(),
         }
     }
@@ -179,6 +174,11 @@ impl Neighborhood {
             similarities.exponents_to_each(other, like_center, pool);
         }
     }
+}
+
+/// The exponent of the threshold: w > θ is decided on the exponents, so that the share needs no exponentials.
+fn exponent_limit(threshold: f64) -> f64 {
+    -threshold.ln()
 }
 
 /// Index of the (1−τ)-quantile among `n` values in descending order: the lowest index such that more than a share

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::OutsidePair;
+use super::frontier::Frontier;
 use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::neighbors::f32_points::F32Points;
@@ -38,37 +39,44 @@ pub(super) fn by_tiles(
             rows.chunks(QUERIES).map(move |rows| (rows, begin..end.max(begin)))
         })
         .collect();
+    let shortest = Shortest::new(points, transform, &f32_points, group, None);
     let found: Vec<Option<OutsidePair>> = blocks
         .into_par_iter()
         .map(|(rows, own)| {
             run.check()?;
-            let mut shortest = Shortest {
-                points,
-                transform,
-                f32_points: &f32_points,
-                group,
-                rows: &[],
-                best: None,
-                bounds: [0.0; GROUP],
-            };
-            let groups: Vec<Vec<f32>> =
-                rows.chunks(GROUP).map(|rows| tiles::group(&f32_points, rows)).collect();
-            for range in [0..own.start, own.end..panels.len()] {
-                for first in range.clone().step_by(TILE) {
-                    let tile = first..(first + TILE).min(range.end);
-                    for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
-                        shortest.turn_to(rows);
-                        panels.offer(tile.clone(), queries, &mut shortest);
-                    }
-                }
-            }
-            Ok(shortest.best)
+            Ok(shortest.clone().of_block(rows, &panels, [0..own.start, own.end..panels.len()]))
+        })
+        .collect::<Result<_>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The same from the frontiers of the groups.
+pub(super) fn by_frontiers(
+    points: &Points,
+    transform: SquareTransform,
+    group: &[u32],
+    frontiers: &[Frontier],
+    run: &Run<'_>,
+) -> Result<Vec<OutsidePair>> {
+    let f32_points = F32Points::new(points);
+    let pack =
+        |frontier: &Frontier| Ok(Panels::new(&f32_points, std::iter::once(&frontier.outside[..]), run)?.0);
+    let panels: Vec<Panels> = frontiers.iter().map(pack).collect::<Result<_>>()?;
+    let blocks = frontiers.par_iter().zip(&panels).flat_map_iter(|(frontier, panels)| {
+        frontier.inside.chunks(QUERIES).map(move |rows| (frontier, rows, panels))
+    });
+    let found: Vec<Option<OutsidePair>> = blocks
+        .map(|(frontier, rows, panels)| {
+            run.check()?;
+            let shortest = Shortest::new(points, transform, &f32_points, group, Some(frontier.known));
+            Ok(shortest.of_block(rows, panels, std::iter::once(0..panels.len())))
         })
         .collect::<Result<_>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// The shortest pair found so far that leaves the group of some queries.
+#[derive(Clone)]
 struct Shortest<'a> {
     points: &'a Points,
     transform: SquareTransform,
@@ -82,6 +90,37 @@ struct Shortest<'a> {
 }
 
 impl<'a> Shortest<'a> {
+    fn new(
+        points: &'a Points,
+        transform: SquareTransform,
+        f32_points: &'a F32Points<'a>,
+        group: &'a [u32],
+        known: Option<OutsidePair>,
+    ) -> Self {
+        Self { points, transform, f32_points, group, rows: &[], best: known, bounds: [0.0; GROUP] }
+    }
+
+    /// The shortest pair from a block of queries to the points of some panels, if there is one.
+    fn of_block(
+        mut self,
+        rows: &'a [u32],
+        panels: &Panels,
+        ranges: impl IntoIterator<Item = Range<usize>>,
+    ) -> Option<OutsidePair> {
+        let groups: Vec<Vec<f32>> =
+            rows.chunks(GROUP).map(|rows| tiles::group(self.f32_points, rows)).collect();
+        for range in ranges {
+            for first in range.clone().step_by(TILE) {
+                let tile = first..(first + TILE).min(range.end);
+                for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
+                    self.turn_to(rows);
+                    panels.offer(tile.clone(), queries, &mut self);
+                }
+            }
+        }
+        self.best
+    }
+
     fn turn_to(&mut self, rows: &'a [u32]) {
         self.rows = rows;
         self.narrow();

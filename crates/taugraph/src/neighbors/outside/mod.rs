@@ -2,6 +2,7 @@
 
 mod by_tiles;
 mod by_tree;
+mod frontier;
 mod representatives;
 
 use std::cell::OnceCell;
@@ -14,8 +15,9 @@ use super::{SearchParams, Space, sparse};
 use crate::error::Result;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
-use by_tiles::by_tiles;
+use by_tiles::{by_frontiers, by_tiles};
 use by_tree::by_tree;
+use frontier::Cells;
 
 /// Maximum number of pairs for an exact search by tiles; a second or two in 16 columns.
 const MAX_PAIRS: u64 = 2_000_000_000;
@@ -48,6 +50,8 @@ pub(crate) struct OutsideSearch<'a> {
     params: &'a SearchParams,
     /// Built on first use.
     ivf: OnceCell<Ivf<'a>>,
+    /// The groups of the first search by tiles; `None` if they are of no use.
+    cells: OnceCell<Option<Cells>>,
 }
 
 /// The shortest pair leaving each group, and whether it is guaranteed to be the shortest.
@@ -58,7 +62,7 @@ pub(crate) struct OutsidePairs {
 
 impl<'a> OutsideSearch<'a> {
     pub fn new(space: &'a Space, params: &'a SearchParams) -> Self {
-        Self { space, params, ivf: OnceCell::new() }
+        Self { space, params, ivf: OnceCell::new(), cells: OnceCell::new() }
     }
 
     /// The shortest pair leaving each group that has one, except group `skipped`.
@@ -81,8 +85,16 @@ impl<'a> OutsideSearch<'a> {
                 PointSearch::Scan => by_scan(self.space, group, skipped, run)?,
                 PointSearch::Tree(transform) => by_tree(space.points(), transform, group, skipped, run)?,
                 PointSearch::Panels(transform) if self.may_look_at_all_pairs(group, skipped) => {
-                    let members = members_of(group, skipped, usize::MAX, run);
-                    by_tiles(space.points(), transform, group, &members, run)?
+                    let points = space.points();
+                    let cells = self.cells.get_or_init(|| Cells::new(points, group, n_groups)).as_ref();
+                    match cells.and_then(|cells| cells.frontiers(points, transform, group, n_groups, skipped))
+                    {
+                        Some(frontiers) => by_frontiers(points, transform, group, &frontiers, run)?,
+                        None => {
+                            let members = members_of(group, skipped, usize::MAX, run);
+                            by_tiles(points, transform, group, &members, run)?
+                        }
+                    }
                 }
                 PointSearch::Panels(transform) => {
                     is_exact = false;
@@ -175,6 +187,47 @@ mod tests {
             }
             prop_assert_eq!(fast.shortest, slow);
         }
+    }
+
+    /// Groups that lie apart, touch or contain each other, on a grid with many ties.
+    #[test]
+    fn frontiers_lose_no_pair() {
+        let run = Run::new(0);
+        let params = SearchParams::default();
+        let mut n_used = 0;
+        for (seed, apart) in (0..40).zip([0, 3, 8, 20].iter().cycle()) {
+            let (n, d, n_groups) = (400, 7 + seed as usize % 4, 2 + seed as usize % 9);
+            let mut draws = Stream::new(seed, Stage::Generator).at(1, 0);
+            let group: Vec<u32> = (0..n).map(|i| (i % n_groups) as u32).collect();
+            let places: Vec<usize> = (0..n_groups * d).map(|_| draws.below(apart + 1)).collect();
+            let value = |at: usize| places[group[at / d] as usize * d + at % d];
+            let values = (0..n * d).map(|at| (value(at) + draws.below(3)) as f64).collect();
+            let points = Points::new(values, d).unwrap();
+            for metric in [Metric::Euclidean, Metric::Cosine] {
+                if metric == Metric::Cosine && (0..n).any(|i| points.row(i).iter().all(|v| *v == 0.0)) {
+                    continue;
+                }
+                let space = Space::from_points(points.clone(), metric).unwrap();
+                let Space::Points(of_metric) = &space else { unreachable!() };
+                let PointSearch::Panels(transform) = PointSearch::of(of_metric) else { unreachable!() };
+                let search = OutsideSearch::new(&space, &params);
+                // The second round joins groups of the first.
+                for n_groups in [n_groups, n_groups.div_ceil(2)] {
+                    let group: Vec<u32> = group.iter().map(|&group| group % n_groups as u32).collect();
+                    let fast = search.nearest(&group, n_groups, 0, &run).unwrap();
+                    let mut slow = vec![None; n_groups];
+                    for pair in by_scan(&space, &group, 0, &run).unwrap() {
+                        let place = &mut slow[group[pair.inside as usize] as usize];
+                        *place = OutsidePair::better(*place, Some(pair));
+                    }
+                    assert_eq!(fast.shortest, slow);
+                    let cells = search.cells.get().unwrap().as_ref().unwrap();
+                    let found = cells.frontiers(of_metric.points(), transform, &group, n_groups, 0);
+                    n_used += u32::from(found.is_some());
+                }
+            }
+        }
+        assert!((20..140).contains(&n_used), "{n_used}");
     }
 
     /// Blobs of thousands of points: representatives and shortening find pairs barely longer than the shortest.
