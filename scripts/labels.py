@@ -1,6 +1,6 @@
 """Label propagation at every share of unlabeled rows: ours and its control beside scikit-learn's and graphlearning's.
 
-    labels.py [--seed N] [OUTPUT]
+    labels.py [--seed N] [--only SECTION ...] [--keep-peers] [OUTPUT]
 
 Prints and writes docs/LABELS.md: shares of unlabeled rows, one label for each class of MNIST, calibration, rows to label next. Draws of
 seed 0 are reported; others from 1000 on served the development.
@@ -149,7 +149,6 @@ def not_groups():
 
 def one_label(seed):
     """One label for each class of MNIST, all images and an imbalanced part of them."""
-    DATA.mkdir(exist_ok=True)
     path, values, classes, _ = images_of_mnist()
     # Classes in three groups, of which 100, 30 and 10 % of the images are kept.
     keep = np.random.default_rng(1).random(len(classes)) < np.array([1.0, 0.3, 0.1])[classes % 3]
@@ -248,12 +247,15 @@ def suggestions(small, seed):
             def after(rows):
                 more = given.copy()
                 more[rows] = y[rows]
-                return right(fit(more), more)
+                try:
+                    return right(fit(more), more)
+                except taugraph.exceptions.UnlabeledClassError:  # Its only point has a copy with another label.
+                    return np.nan
 
             free = np.flatnonzero(given < 0)
-            drawn = np.mean([after(rng.choice(free, n, replace=False)) for _ in range(4)])
+            drawn = np.nanmean([after(rng.choice(free, n, replace=False)) for _ in range(4)])
             of_draws.append([right(model, given), after(model.suggest(n)), drawn, after(free[np.argsort(model.margin_[free], kind="stable")[:n]])])
-        means.append(np.mean(of_draws, 0))
+        means.append(np.nanmean(of_draws, 0))
         text.append(line([name, str(n), *map(shown, means[-1])]))
     text.append(line(["**mean**", "", *map(shown, np.mean(means, 0))]))
     return text
@@ -267,52 +269,82 @@ def shown(value):
     return "–" if np.isnan(value) else f"{100 * value:.1f}"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("output", nargs="?", default=ROOT / "docs" / "LABELS.md", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    names, found, small = [], [], []
+def stored_peers(page, names):
+    """The columns of the peers from a page written before, by set; nothing if the page has other sets or shares."""
+    blocks = dict(block.split("\n", 1) for block in page.read_text().split("\n## ")[1:])
+    found = []
+    for name in names:
+        rows = [row.strip("| ").split(" | ") for row in blocks[name].splitlines() if row.startswith("| ")][1:]
+        found.append([[np.nan if cell == "–" else float(cell) / 100 for cell in row[3:]] for row in rows])
+    return np.array(found)
+
+
+def shares(seed, peers_page):
+    """Accuracy at every share of unlabeled rows. The answers of the peers may come from a page with the same draws."""
+    names, found = [], []
+    methods = dict(list(METHODS.items())[:2]) if peers_page else METHODS
     for name, X, y in sets():
-        if len(y) <= 2000:
-            small.append((name, X, y))
-        rng = np.random.default_rng(arguments.seed)
+        rng = np.random.default_rng(seed)
         names.append(f"{name} ({len(y):,} × {X.shape[1]}, {len(np.unique(y))} classes)")
-        of_set = np.full((len(SHARES), len(METHODS)), np.nan)
+        of_set = np.full((len(SHARES), len(methods)), np.nan)
         for row, share in enumerate(SHARES):
             hidden = list(draws(y, share, rng))
-            for column, method in enumerate(METHODS.values()):
+            for column, method in enumerate(methods.values()):
                 of_set[row, column] = np.mean([accuracy(method, X, y, rows) for rows in hidden])
         found.append(of_set)
         print(names[-1], [shown(value) for value in of_set[:, 0]], flush=True)
     found = np.array(found)
+    if peers_page:
+        found = np.concatenate([found, stored_peers(peers_page, names)], axis=2)
     # Sets on which every method has an answer.
     complete = ~np.isnan(found).any((1, 2))
     means = found[complete].mean(0)
     best = means[:, 2:].max(1)
-    head = [line(["unlabeled", *METHODS, "against the best of the others"]), "|---" * (len(METHODS) + 2) + "|"]
     of_share = lambda share: share if isinstance(share, str) else f"{share:.0%}"
+    lines = [
+        f"## Mean over the {complete.sum()} sets on which every method has an answer",
+        "",
+        line(["unlabeled", *METHODS, "against the best of the others"]),
+        "|---" * (len(METHODS) + 2) + "|",
+    ]
+    for row, share in enumerate(SHARES):
+        lines.append(line([of_share(share), *map(shown, means[row]), f"{100 * (means[row, 0] - best[row]):+.1f}"]))
+    for name, of_set in zip(names, found):
+        lines += ["", f"## {name}", "", line(["unlabeled", *METHODS]), "|---" * (len(METHODS) + 1) + "|"]
+        lines += [line([of_share(share), *map(shown, of_set[row])]) for row, share in enumerate(SHARES)]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("output", nargs="?", default=ROOT / "docs" / "LABELS.md", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", metavar="SECTION", help="measure only these of one-label, calibration, suggestions, shares")
+    parser.add_argument("--keep-peers", action="store_true", help="take the answers of the peers from the page as it is")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    small = lambda: [(name, X, y) for name, X, y in sets() if len(y) <= 2000]
+    sections = {
+        "one-label": lambda: one_label(arguments.seed),
+        "calibration": lambda: calibration(small(), arguments.seed),
+        "suggestions": lambda: suggestions(small(), arguments.seed),
+        "shares": lambda: shares(arguments.seed, arguments.output if arguments.keep_peers else None),
+    }
+    DATA.mkdir(exist_ok=True)
     lines = [
         "# Labels at every share of unlabeled rows",
         "",
         "Written by `make labels`. Accuracy on the hidden rows in percent: the paper's sets (all but arcene), iris, digits and the first 10,000 images of MNIST (50 principal components); z-scored columns, the same draws for every method, each with its defaults.",
         "Every class keeps a labeled row. One hidden row: 100 draws; otherwise ten, three above 1,000 rows.",
-        "",
-        f"## Mean over the {complete.sum()} sets on which every method has an answer",
-        "",
-        *head,
     ]
-    for row, share in enumerate(SHARES):
-        lines.append(line([of_share(share), *map(shown, means[row]), f"{100 * (means[row, 0] - best[row]):+.1f}"]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for section in (one_label(arguments.seed), calibration(small, arguments.seed), suggestions(small, arguments.seed)):
-            lines += ["", *section]
-    for name, of_set in zip(names, found):
-        lines += ["", f"## {name}", "", line(["unlabeled", *METHODS]), "|---" * (len(METHODS) + 1) + "|"]
-        lines += [line([of_share(share), *map(shown, of_set[row])]) for row, share in enumerate(SHARES)]
+    # A section that was measured is kept: a later one that fails loses nothing.
+    for name, measure in sections.items():
+        kept = DATA / f"labels-{name}-{arguments.seed}.md"
+        if arguments.only is None or name in arguments.only:
+            kept.write_text("\n".join(measure()))
+        if kept.exists():
+            lines += ["", kept.read_text()]
     arguments.output.write_text("\n".join([*lines, ""]))
-    print("\n".join(lines[7 : 9 + len(SHARES)]))
 
 
 if __name__ == "__main__":
