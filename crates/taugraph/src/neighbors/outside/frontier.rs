@@ -14,6 +14,8 @@ const POINTS_PER_CELL: usize = 32;
 const MAX_CELLS: usize = 64;
 /// Points per chunk.
 const CHUNK: usize = 512;
+/// A frontier that keeps more pairs of a group and a point, for each point of a chunk, excludes too little to be worth its memory.
+const MAX_KEPT: usize = 4;
 /// Covers the rounding of distances, relative to them, and their underflow.
 const SLACK: (f64, f64) = (1e-9, 1e-150);
 
@@ -128,8 +130,12 @@ impl Cells {
             let reach = reach[group as usize] + self.extent.radii[cell];
             distance <= reach * (1.0 + SLACK.0) + SLACK.1
         };
+        let is_full = |kept: &Vec<(u32, u32)>| kept.len() > MAX_KEPT * CHUNK;
         // Pairs of a group and a point, inside or outside it.
         let kept: Vec<Vec<(u32, u32)>> = self.in_chunks(points, Vec::new, |kept, i, own, distances| {
+            if is_full(kept) {
+                return;
+            }
             let begin = kept.len();
             let own = group_of[own];
             for (cell, &distance) in distances.iter().enumerate().filter(|(cell, _)| group_of[*cell] != own) {
@@ -140,6 +146,9 @@ impl Cells {
                 }
             }
         });
+        if kept.iter().any(is_full) {
+            return None;
+        }
         let empty = |known: &OutsidePair| Frontier { known: *known, inside: Vec::new(), outside: Vec::new() };
         let mut frontiers: Vec<Frontier> = known.iter().map(empty).collect();
         for (of, i) in kept.into_iter().flatten().filter(|(of, _)| *of != skipped) {
