@@ -57,7 +57,8 @@ pub use crate::cluster::{
 // 12. Labels from a few labeled nodes.
 pub use crate::fit::SuggestedRow;
 pub use crate::propagate::{
-    LabeledNodes, Propagation, Reason, RowLabels, SolveInfo, Suggestion, WalkInfo, propagate, suggest,
+    Evaluation, LabeledNodes, Propagation, Reason, Reliability, ReliabilityBin, RowLabels, SolveInfo,
+    Suggestion, Trials, WalkInfo, propagate, suggest,
 };
 // Long runs: named arrays, where finished stages are kept, and tables outside memory.
 pub use crate::arrays::{Array, Arrays, Element, Values};
