@@ -2,7 +2,8 @@
 //!
 //! Class masses are shares, but not frequencies: harmonic functions are flat where labels are few and too sure where they are many.
 //! p^(1/T), normalized, has the same order for any T; T is the one under which the left-out labels are likeliest, with a prior that
-//! ln T is about 0 ± .3: a few dozen rows without an error would otherwise make all others certain. That needs enough labeled points, and classes with more than one.
+//! ln T is about 0 ± .3: a few dozen rows without an error would otherwise make all others certain. That needs enough labeled points,
+//! and classes with more than one.
 
 use super::labeled_nodes::LabeledNodes;
 use crate::random::{Stage, Stream};
@@ -55,7 +56,7 @@ pub(super) fn temperature(rows: &[(Vec<f64>, u32)]) -> Option<f64> {
         };
         logs.iter().map(of_row).sum::<f64>() + 0.5 * (log_temperature / PRIOR).powi(2)
     };
-    // Golden sections: the loss is convex in 1/T, so that it has one minimum.
+    // Golden sections. The likelihood alone is convex in 1/T; with the prior a second minimum would have to lie far from T = 1.
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let (mut low, mut high) = (-MAX_TEMPERATURE.ln(), MAX_TEMPERATURE.ln());
     while high - low > 1e-4 {

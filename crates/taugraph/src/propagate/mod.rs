@@ -265,7 +265,7 @@ impl<'a> Propagator<'a> {
             }
             Means::Systems { hierarchy, rule } => (hierarchy, *rule),
         };
-        let left_out = match self.params.calibration == Calibration::Auto && rule.is_calibrated() {
+        let mut left_out = match self.params.calibration == Calibration::Auto && rule.is_calibrated() {
             true => left_out(labeled, run.seed),
             false => Vec::new(),
         };
@@ -276,6 +276,11 @@ impl<'a> Propagator<'a> {
             Some(groups) => groups.matched(&problem)?,
             None => None,
         };
+        if let Some(groups) = &groups {
+            // What does not spread its label cannot be left out.
+            let spreads = |class: Option<u32>| class.is_some_and(|class| !groups.has_moved(class as usize));
+            left_out.retain(|&node| spreads(labeled.get(node as usize)));
+        }
         let problem = Problem { groups: groups.as_ref(), ..problem };
         let (scores, scale) = problem.scores(rule)?;
         let comparison = Comparison::new(&scores.values, scale, labeled, reached, &self.params.priors)?;
