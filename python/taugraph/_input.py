@@ -30,9 +30,41 @@ def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
     return values, list(table.column_names)
 
 
+def plain(X: Any) -> Any:
+    """The same input without what NumPy and scipy would misread: masked cells become missing ones, dates and broken sparse matrices are refused."""
+    if isinstance(X, np.ma.MaskedArray):
+        return X.filled(np.nan) if X.dtype.kind == "f" else X.astype(np.float64).filled(np.nan)
+    if sp.issparse(X):
+        checked_indices(X)
+        return X
+    if any(str(dtype).lower().startswith(("date", "time", "duration")) for dtype in _types(X)):
+        raise TypeError("dates, times and durations are not numbers: convert them first, for example to days since a date")
+    return X
+
+
+def _types(X: Any) -> list[Any]:
+    """The types of an array, or of the columns of a frame."""
+    dtypes = getattr(X, "dtypes", None)
+    return [getattr(X, "dtype", None)] if dtypes is None else list(dtypes) if hasattr(dtypes, "__iter__") else [dtypes]
+
+
+def checked_indices(matrix: Any) -> None:
+    """Refuses a sparse matrix whose indices point outside of it: scipy's own routines would read there."""
+    if matrix.format in ("csr", "csc", "bsr"):
+        try:
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"the sparse matrix is broken: {error}") from None
+    elif matrix.format == "coo":
+        for ids, length in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            if len(ids) != len(matrix.data) or (len(ids) and (ids.min() < 0 or ids.max() >= length)):
+                raise ValueError("the sparse matrix is broken: an entry lies outside of it")
+
+
 def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
     """Points as row-major float64 or as a CSR matrix; not copied if they already are."""
     X, names = unwrapped(X)
+    X = plain(X)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": np.float64,
@@ -65,12 +97,14 @@ def remember_columns(estimator: Any, names: list[str], *, reset: bool) -> None:
 def as_table(X: Any) -> np.ndarray:
     """The same for functions, which have no state."""
     X, _ = unwrapped(X)
+    X = plain(X)
     return np.asarray(check_array(X, dtype=np.float64, order="C", ensure_min_samples=2), order="C")
 
 
 def csr_parts(matrix: Any) -> Csr:
     """Offsets, columns and values in the library's integer widths."""
     matrix = sp.csr_array(matrix)
+    checked_indices(matrix)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -85,6 +119,7 @@ def csr_parts(matrix: Any) -> Csr:
 
 def as_graph(graph: Any, tolerance: float = 1e-10) -> Csr:
     """A symmetric matrix of weights. Asymmetry from rounding is averaged out."""
+    graph = plain(graph)
     matrix = sp.csr_array(graph).astype(np.float64)
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"a graph is a square matrix, but this one has the shape {matrix.shape}")
@@ -112,7 +147,7 @@ def symmetric_distances(distances: np.ndarray) -> np.ndarray:
 
 def neighbors_of(distances: Any) -> tuple[np.ndarray, np.ndarray]:
     """Ids and distances, nearest first, from a sparse matrix with the same number of neighbors in every row."""
-    matrix = sp.coo_array(distances)
+    matrix = sp.coo_array(plain(distances))
     if matrix.shape[0] != matrix.shape[1]:
         raise LengthError(f"distances are a square matrix, but this one has the shape {matrix.shape}")
     if matrix.nnz and not matrix.data.min() >= 0:

@@ -160,6 +160,10 @@ class BadConstraintError(TaugraphError, ValueError):
     """Pairs of rows that must or must not share a cluster contradict each other."""
 
 
+class NoEdgesError(TaugraphError, ValueError):
+    """A graph without edges cannot be clustered."""
+
+
 class DisconnectedError(TaugraphError, ValueError):
     """The graph is disconnected, but a connected one is required."""
 
@@ -185,7 +189,7 @@ class ModelVersionError(TaugraphError, ValueError):
 
 
 class MemoryError(TaugraphError, _MemoryError):  # noqa: A001
-    """The run would need more memory than there is; nothing was allocated."""
+    """The run needs more memory than there is; it was refused, or it ended when the system gave no more."""
 
 
 class ScratchError(TaugraphError, OSError):

@@ -255,3 +255,68 @@ def test_bad_input_is_refused(blobs):
         taugraph.RobustGraph(estimator="magic").fit(blobs[0])
     with pytest.raises(taugraph.exceptions.MemoryError, match="available"):
         taugraph.RobustGraph(memory_limit=1000).fit(blobs[0])
+
+
+def test_masked_cells_are_missing(blobs):
+    X = blobs[0].copy()
+    masked = np.ma.masked_array(X, mask=np.zeros(X.shape, dtype=bool))
+    masked.mask[7, 2] = True
+    masked.data[7, 2] = 1e6
+    holes = X.copy()
+    holes[7, 2] = np.nan
+    for missing in ("mean", "error"):
+        fit = lambda form, missing=missing: taugraph.RobustGraph(params={"preparation.missing": missing}).fit(form).graph_
+        if missing == "error":
+            with pytest.raises(ValueError, match="NaN"):
+                fit(masked)
+        else:
+            assert (fit(masked) != fit(holes)).nnz == 0
+
+
+def test_dates_are_not_numbers(blobs):
+    days = np.arange(300).astype("datetime64[D]")
+    frame = pd.DataFrame({"x": blobs[0][:, 0], "day": days})
+    for form in (days[:, None], days[:, None] - days[0], frame, pl.from_pandas(frame), pa.table({"day": days})):
+        with pytest.raises(TypeError, match="dates"):
+            taugraph.RobustGraph().fit(form)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"indptr": [0, 1, 2, 3, 4, 10**6]},
+        {"indptr": [0, 10**6, 2, 3, 4, 5]},
+        {"indptr": [-3, 1, 2, 3, 4, 5]},
+        {"indptr": [0, 1, 5]},
+        {"indices": [0, 1, 2, 3, 10**8]},
+        {"indices": [0, 1, 2, 3, -5]},
+    ],
+    ids=str,
+)
+def test_broken_sparse_matrices_are_refused(broken):
+    """scipy's own routines read wherever the indices point."""
+    for make in (sp.csr_matrix, sp.csc_matrix, sp.csr_array):
+        matrix = make(np.eye(5))
+        for name, values in broken.items():
+            setattr(matrix, name, np.asarray(values, dtype=np.int32))
+        for fit in (
+            lambda m: taugraph.RobustGraph().fit(m),
+            lambda m: taugraph.SpectralClustering(2, graph="precomputed").fit(m),
+            lambda m: taugraph.RobustGraph(metric="precomputed").fit(m),
+        ):
+            with pytest.raises(ValueError, match="broken|index|indptr"):
+                fit(matrix)
+    entries = sp.coo_matrix(np.eye(5))
+    entries.row[2] = 10**8
+    with pytest.raises(ValueError, match="outside"):
+        taugraph.RobustGraph().fit(entries)
+
+
+def test_a_graph_without_edges_says_nothing():
+    empty = sp.csr_matrix((5, 5))
+    for method in ("auto", "spectral", "agglomerate"):
+        for count in ("boundaries", "eigengap"):
+            with pytest.raises(taugraph.exceptions.NoEdgesError, match="no edges"):
+                taugraph.SpectralClustering(graph="precomputed", method=method, params={"cluster.count": count}).fit(empty)
+    separately = taugraph.SpectralClustering(5, graph="precomputed", params={"cluster.components": "separately"}).fit(empty)
+    assert sorted(separately.labels_) == [0, 1, 2, 3, 4]

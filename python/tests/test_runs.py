@@ -183,3 +183,45 @@ def test_memory_does_not_grow_over_200_fits(blobs):
     print(f"200 fits of 1,200 points: {grown / 1e6:+.2f} MB")
     # What one fit allocates is about 3 MB; a leak of its labels alone would be 2 MB, of its graph 80 MB.
     assert grown < 4e6, grown
+
+
+LIMITED = """
+    import resource, sys
+    import numpy as np
+    import taugraph
+    kind, n, extra = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    X = np.random.default_rng(0).normal(size=(n, 12))
+    y = np.full(n, -1)
+    y[:4] = [0, 1, 0, 1]
+    taugraph.RobustGraph().fit(X[:300])
+    with open("/proc/self/status") as status:
+        size = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmSize:"))
+    limit = getattr(resource, sys.argv[4])
+    resource.setrlimit(limit, (size + extra, resource.RLIM_INFINITY))
+    fit = {
+        "graph": lambda: taugraph.RobustGraph().fit(X),
+        "clusters": lambda: taugraph.SpectralClustering(4).fit(X),
+        "all pairs": lambda: taugraph.RobustGraph("local-scaling").fit(X[:4000]),
+        "labels": lambda: taugraph.LabelPropagation().fit(X, y).predict(X[:500]),
+        "embedding": lambda: taugraph.SpectralEmbedding(8).fit(X),
+    }[kind]
+    try:
+        fit()
+        print("done")
+    except MemoryError as error:
+        print("refused", error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc to measure memory")
+@pytest.mark.parametrize("kind", ["graph", "clusters", "all pairs", "labels", "embedding"])
+def test_no_limit_of_memory_ends_the_process(kind):
+    """From far too little to enough: the fit succeeds, or there is an exception."""
+    answers = []
+    for limit in ("RLIMIT_AS", "RLIMIT_DATA"):
+        for megabytes in (0, 20, 60, 100, 140, 200, 300, 3000):
+            arguments = [kind, "20000", str(megabytes << 20), limit]
+            done = subprocess.run([sys.executable, "-c", textwrap.dedent(LIMITED), *arguments], capture_output=True, text=True)
+            assert done.returncode == 0, (limit, megabytes, done.returncode, done.stderr[-500:])
+            answers.append(done.stdout.split()[0])
+    assert answers[0] == "refused" and answers[-1] == "done", answers

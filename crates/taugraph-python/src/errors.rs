@@ -12,14 +12,19 @@ pub fn error_names() -> Vec<&'static str> {
 
 /// The exception of an error: the class `ZeroRowError` for the variant `ZeroRow`.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    named_exception(py, &format!("{}Error", error.name()), &error.to_string())
+}
+
+/// The exception of that class in `taugraph.exceptions`.
+pub fn named_exception(py: Python<'_>, class: &str, message: &str) -> PyErr {
     let raised = py
         .import("taugraph.exceptions")
-        .and_then(|module| module.getattr(format!("{}Error", error.name())))
-        .and_then(|class| class.call1((error.to_string(),)));
+        .and_then(|module| module.getattr(class))
+        .and_then(|class| class.call1((message,)));
     match raised {
         Ok(exception) => PyErr::from_value(exception),
         // Only if Python is shutting down, or the package is incomplete.
-        Err(_) => PyRuntimeError::new_err(error.to_string()),
+        Err(_) => PyRuntimeError::new_err(message.to_string()),
     }
 }
 

@@ -5,6 +5,7 @@
 #![allow(clippy::type_complexity)]
 
 mod arrays;
+mod ballast;
 mod clusters;
 mod config;
 mod datasets;
@@ -21,6 +22,9 @@ mod synthetic;
 mod values;
 
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: ballast::WithBallast = ballast::WithBallast;
 
 /// Built in Rust.
 #[pymodule]

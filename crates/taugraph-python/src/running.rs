@@ -6,13 +6,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use taugraph::error::Result;
+use taugraph::error::{Error, Result};
 use taugraph::progress::{Progress, Run};
 
-use crate::errors::exception;
+use crate::ballast;
+use crate::errors::{exception, named_exception};
 
 /// How often Python is asked for signals and informed of progress.
 const LOOK: Duration = Duration::from_millis(50);
@@ -46,7 +47,7 @@ impl Progress for Watch {
     }
 
     fn canceled(&self) -> bool {
-        self.canceled.load(Ordering::Relaxed)
+        self.canceled.load(Ordering::Relaxed) || ballast::is_exhausted()
     }
 }
 
@@ -68,6 +69,9 @@ pub fn run<T: Send>(
     work: impl FnOnce(&Run<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let RunArgs(seed, threads, memory_limit, listener) = args;
+    if !ballast::hold() {
+        return Err(out_of_memory(py));
+    }
     let pool = pool(*threads)?;
     let watch = Watch::default();
     let mut interrupted = None;
@@ -75,7 +79,7 @@ pub fn run<T: Send>(
         std::thread::scope(|scope| {
             let (finished, waiting) = channel();
             let (watch, pool) = (&watch, &pool);
-            let worker = scope.spawn(move || {
+            let worker = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let run = Run::new(*seed).with_progress(watch);
                 let run = run.with_memory_limit(memory_limit.or(run.memory_limit));
                 let outcome = pool.install(|| work(&run));
@@ -83,6 +87,7 @@ pub fn run<T: Send>(
                 let _ = finished.send(());
                 outcome
             });
+            let Ok(worker) = worker else { return None };
             while waiting.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 let heard = Python::attach(|py| py.check_signals().and_then(|()| watch.tell(py, listener)));
                 if let Err(error) = heard {
@@ -90,17 +95,28 @@ pub fn run<T: Send>(
                     interrupted.get_or_insert(error);
                 }
             }
-            worker.join()
+            Some(worker.join())
         })
     });
     match (interrupted, outcome) {
         (Some(error), _) => Err(error),
-        (None, Ok(outcome)) => {
+        (None, None) => Err(out_of_memory(py)),
+        (None, Some(Ok(Err(Error::Canceled)))) if ballast::is_exhausted() => Err(out_of_memory(py)),
+        (None, Some(Ok(outcome))) => {
             watch.tell(py, listener)?;
             outcome.map_err(|error| exception(py, &error))
         }
-        (None, Err(panic)) => std::panic::resume_unwind(panic),
+        (None, Some(Err(panic))) => std::panic::resume_unwind(panic),
     }
+}
+
+/// The system refused an allocation or a thread.
+fn out_of_memory(py: Python<'_>) -> PyErr {
+    named_exception(
+        py,
+        "MemoryError",
+        "the system has no memory left for this run: use fewer points or columns, or raise its limit",
+    )
 }
 
 /// Calls a short `work` on the same threads. Nothing of the library may run elsewhere: see [`pool`].
@@ -142,6 +158,6 @@ fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
         .num_threads(threads.min(MAX_THREADS * cores))
         .thread_name(|thread| format!("taugraph-{thread}"))
         .build()
-        .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;
+        .map_err(|error| PyMemoryError::new_err(format!("threads cannot be started: {error}")))?;
     Ok(pools.by_threads.entry(threads).or_insert(Arc::new(pool)).clone())
 }

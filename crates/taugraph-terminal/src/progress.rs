@@ -13,7 +13,7 @@ use taugraph::progress::Progress;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How long the computation may take to notice Ctrl-C.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// From now on, Ctrl-C asks the computation to stop; if it does not stop soon, or on a second Ctrl-C, the process ends after
 /// removing any file that was being written.

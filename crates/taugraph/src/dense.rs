@@ -197,9 +197,9 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<
     Ok((values.column_vector().iter().copied().collect(), vectors))
 }
 
-/// Replaces a symmetric positive definite matrix, of which the lower triangle is read, by its inverse. An error if it is not positive
-/// definite to working precision.
-pub(crate) fn invert_positive_definite(matrix: &mut Mat<f64>) -> Result<()> {
+/// The inverse of a symmetric positive definite matrix, of which the lower triangle is read. An error if it is not positive definite to
+/// working precision.
+pub(crate) fn invert_positive_definite(mut matrix: Mat<f64>) -> Result<Mat<f64>> {
     let what = "the inverse of a dense matrix";
     let n = matrix.nrows();
     let buffer = |scratch| MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what });
@@ -221,8 +221,7 @@ pub(crate) fn invert_positive_definite(matrix: &mut Mat<f64>) -> Result<()> {
             inverse[(row, column)] = inverse[(column, row)];
         }
     }
-    *matrix = inverse;
-    Ok(())
+    Ok(inverse)
 }
 
 #[cfg(test)]
@@ -281,11 +280,10 @@ mod tests {
         let a = random(n * n, 8);
         let a = Mat::from_fn(n, n, |i, j| a[i * n + j]);
         let matrix = &a * a.transpose() + Mat::<f64>::identity(n, n);
-        let mut inverse = matrix.clone();
-        invert_positive_definite(&mut inverse).unwrap();
+        let inverse = invert_positive_definite(matrix.clone()).unwrap();
         assert!((&matrix * &inverse - Mat::<f64>::identity(n, n)).norm_max() < 1e-10);
-        let mut indefinite = Mat::from_fn(3, 3, |i, j| if i == j { -1.0 } else { 0.0 });
-        assert!(invert_positive_definite(&mut indefinite).is_err());
+        let indefinite = Mat::from_fn(3, 3, |i, j| if i == j { -1.0 } else { 0.0 });
+        assert!(invert_positive_definite(indefinite).is_err());
     }
 
     #[test]

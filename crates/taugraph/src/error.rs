@@ -272,6 +272,12 @@ pub enum Error {
         /// What is wrong.
         rule: &'static str,
     },
+    /// A graph without edges cannot be clustered.
+    #[error("the graph has no edges: nothing says which of its {nodes} nodes belong together")]
+    NoEdges {
+        /// Nodes of the graph.
+        nodes: usize,
+    },
     /// The graph is disconnected, but a connected one is required.
     #[error("the graph has {components} connected components; link them, or cluster each separately")]
     Disconnected {
@@ -384,7 +390,7 @@ names! {
     UnknownParameter, ParameterOfOther, Length, BadLabel, FewClasses, UnlabeledClass, NothingToLabel,
     SolveNotConverged, BadDistance, NotSymmetric, BadWeight, BadStructure, NeedsAllPairs, TooDistant,
     NeedsPoints, Diverged, EigenNotConverged, Numerical, TooManyClusters, FewerClustersThanComponents,
-    BadConstraint, Disconnected, BadArray, BadEncoding, BadHeader, ModelVersion, Io, Memory, Scratch, Canceled,
+    BadConstraint, NoEdges, Disconnected, BadArray, BadEncoding, BadHeader, ModelVersion, Io, Memory, Scratch, Canceled,
 }
 
 /// Refuses `name = value` unless `holds`.

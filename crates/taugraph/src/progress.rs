@@ -2,9 +2,15 @@
 //!
 //! The library itself prints nothing. A front end implements [`Progress`] and passes it in a [`Run`].
 
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::error::{Error, Result};
 use crate::memory::{self, Scratch};
+
+/// How often a run that waits asks whether it should stop.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Receives the progress of a run and may ask it to stop.
 ///
@@ -130,8 +136,73 @@ impl<'a> Run<'a> {
         Ok(computed)
     }
 
+    /// Calls work that cannot be asked to stop; see [`unstoppable`].
+    pub(crate) fn unstoppable<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        unstoppable(&|| self.check(), work)
+    }
+
     /// Returns an error if the run was canceled.
     pub(crate) fn check(&self) -> Result<()> {
         if self.progress.canceled() { Err(Error::Canceled) } else { Ok(()) }
+    }
+}
+
+/// Calls work that cannot be asked to stop, on a thread of its own. If `check` fails meanwhile, nobody waits for it: the thread ends by
+/// itself, with what it owns.
+pub(crate) fn unstoppable<T: Send + 'static>(
+    check: &dyn Fn() -> Result<()>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let (finished, waiting) = channel();
+    let worker = std::thread::Builder::new().name("taugraph-dense".into()).spawn(move || {
+        // Nobody receives it if the run was canceled.
+        let _ = finished.send(work());
+    });
+    let worker = worker.map_err(|error| Error::Memory {
+        stage: "a dense matrix",
+        needed: 0,
+        available: memory::available().unwrap_or(0),
+        advice: format!("no thread could be started: {error}"),
+    })?;
+    loop {
+        match waiting.recv_timeout(LOOK) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => check()?,
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Ok(()) => unreachable!("it sends before it ends"),
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    struct Canceled(AtomicBool);
+
+    impl Progress for Canceled {
+        fn canceled(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_work_of_a_canceled_run() {
+        let listener = Canceled(AtomicBool::new(false));
+        let run = Run::new(0).with_progress(&listener);
+        assert_eq!(run.unstoppable(|| 7), Ok(7));
+        listener.0.store(true, Ordering::Relaxed);
+        // The work ends only after the run has.
+        let (end, ended) = channel::<()>();
+        assert_eq!(run.unstoppable(move || ended.recv()), Err(Error::Canceled));
+        assert_eq!(end.send(()), Ok(()));
     }
 }

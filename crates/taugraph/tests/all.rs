@@ -1,6 +1,7 @@
 //! Every test of the library in one program: it is linked once.
 
 mod architecture;
+mod cancel;
 mod clusters;
 mod eigen;
 mod estimators;

@@ -89,7 +89,7 @@ pub fn consensus_of(clusterings: &[Labels], params: &ConsensusParams, run: &Run<
     let mut rounds = 1;
     loop {
         run.stage("consensus", None)?;
-        let walk = Walk::new(&votes, params.drop)?;
+        let walk = Walk::new(&votes, params.drop, run)?;
         let (n_groups, gap) = walk.groups(most);
         let is_clear = gap >= params.clear_gap;
         if is_clear || rounds >= params.max_rounds {
@@ -149,7 +149,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(votes: &[f64], drop: f64) -> Result<Self> {
+    fn new(votes: &[f64], drop: f64, run: &Run<'_>) -> Result<Self> {
         let n = votes.len().isqrt();
         let kept = |value: f64| if value < drop { 0.0 } else { value };
         let roots: Vec<f64> = votes
@@ -162,7 +162,7 @@ impl Walk {
                 symmetric[i * n + j] = kept(votes[i * n + j]) / (roots[i] * roots[j]);
             }
         }
-        let (values, vectors) = symmetric_eigen(columns_of(&symmetric, n))?;
+        let (values, vectors) = run.unstoppable(move || symmetric_eigen(columns_of(&symmetric, n)))??;
         Ok(Self { n, eigenvalues: values.into_iter().rev().collect(), vectors })
     }
 
@@ -214,7 +214,7 @@ mod tests {
         ];
         assert_eq!(votes, expected.as_flattened());
         // Without votes of one third the walk falls apart into {0 1}, {2}, {3}: eigenvalues 1, 1, 1, 0.
-        let walk = Walk::new(&votes, 0.5).unwrap();
+        let walk = Walk::new(&votes, 0.5, &Run::new(0)).unwrap();
         for (found, expected) in walk.eigenvalues.iter().zip([1.0, 1.0, 1.0, 0.0]) {
             assert!((found - expected).abs() < 1e-12);
         }

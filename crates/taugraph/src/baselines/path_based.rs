@@ -87,6 +87,9 @@ pub fn path_costs(
     let tree = spanning_tree(n, &cost, run)?;
     let mut costs = vec![0.0; edges.len()];
     edges.for_each_row(&mut costs, 1, |i, numbers, row| {
+        if run.progress.canceled() {
+            return;
+        }
         // From i through the tree, with the costliest step so far.
         let mut dearest = vec![0.0f64; n];
         let mut is_reached = vec![false; n];
@@ -102,6 +105,7 @@ pub fn path_costs(
         }
         numbers.zip(row).for_each(|(edge, out)| *out = dearest[edges.target(edge) as usize]);
     });
+    run.check()?;
     Ok(costs)
 }
 

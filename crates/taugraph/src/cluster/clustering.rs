@@ -7,7 +7,7 @@ use super::choice::{CutQuality, MethodChoice};
 use super::constraints::Constraints;
 use super::count::{CountByBoundaries, Layer, layers};
 use super::eigengap::Eigengap;
-use super::spectral::spectral_clustering;
+use super::spectral::{refuse_without_edges, spectral_clustering};
 use super::{ClusterMethod, ClusterParams, ComponentPolicy, CountRule};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
@@ -110,6 +110,7 @@ pub fn cluster<'a>(
     let graph = input.graph;
     let n = graph.n_nodes();
     params.check(n)?;
+    refuse_without_edges(graph, params)?;
     if input.constraints.is_some_and(|constraints| !constraints.is_empty()) {
         let rule = "must be agglomerate or auto if pairs of rows must or must not share a cluster";
         require(params.method != ClusterMethod::Spectral, "cluster.method", "spectral", rule)?;

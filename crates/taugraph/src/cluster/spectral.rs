@@ -18,6 +18,7 @@ use crate::spectral::{Embedding, Laplacian, RowNormalization, embed};
 pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Run<'_>) -> Result<Clustering> {
     let n = graph.n_nodes();
     params.check(n)?;
+    refuse_without_edges(graph, params)?;
     let n_edges = graph.n_edges() as u64;
     refuse_if_over(n, run.memory_limit, |n| memory_estimate(n, n_edges, params), "request fewer clusters")?;
     let components = graph.components();
@@ -31,6 +32,15 @@ pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Ru
         }
         ComponentPolicy::Joint => whole(graph, params, run, n_components, Vec::new()),
         ComponentPolicy::Separately => cluster_separately(graph, components, params, run),
+    }
+}
+
+/// Components can be linked or clustered jointly only if there is an edge that shows how strong links are.
+pub(super) fn refuse_without_edges(graph: &SparseGraph, params: &ClusterParams) -> Result<()> {
+    let needs_edges = matches!(params.components, ComponentPolicy::Link | ComponentPolicy::Joint);
+    match graph.n_nodes() {
+        nodes if nodes > 1 && graph.n_edges() == 0 && needs_edges => Err(Error::NoEdges { nodes }),
+        _ => Ok(()),
     }
 }
 

@@ -65,11 +65,12 @@ pub fn principal_components(
     }
     let centered: Vec<f64> =
         points.values().chunks_exact(d).flat_map(|row| row.iter().zip(&mean).map(|(v, m)| v - m)).collect();
+    run.check()?;
     // Row-major n×d is column-major d×n: the table's transpose.
     let table = columns_of(&centered, d);
     let total_variance = centered.iter().map(|v| v * v).sum::<f64>() / n as f64;
     let mut components = if n.min(d) <= EXACT_SIDE {
-        exact(table, n_components)?
+        exact(table, n_components, run)?
     } else {
         random_subspace(table, n_components, run)?
     };
@@ -79,6 +80,7 @@ pub fn principal_components(
             component.iter_mut().for_each(|v| *v = -*v);
         }
     }
+    run.check()?;
     let mut rotated = vec![0.0; n * n_components];
     let out = MatMut::from_column_major_slice_mut(&mut rotated, n_components, n);
     multiply(out, Accum::Replace, columns_of(&components, d).transpose(), table, 1.0);
@@ -90,7 +92,7 @@ pub fn principal_components(
 }
 
 /// From the covariance of the columns, or from the inner products of the rows, whichever is smaller.
-fn exact(table: MatRef<'_, f64>, n_components: usize) -> Result<Vec<f64>> {
+fn exact(table: MatRef<'_, f64>, n_components: usize, run: &Run<'_>) -> Result<Vec<f64>> {
     let (d, n) = (table.nrows(), table.ncols());
     let side = d.min(n);
     let mut gram = vec![0.0; side * side];
@@ -100,7 +102,7 @@ fn exact(table: MatRef<'_, f64>, n_components: usize) -> Result<Vec<f64>> {
     } else {
         multiply(view, Accum::Replace, table.transpose(), table, 1.0);
     }
-    let (values, vectors) = symmetric_eigen(columns_of(&gram, side))?;
+    let (values, vectors) = run.unstoppable(move || symmetric_eigen(columns_of(&gram, side)))??;
     let mut components = vec![0.0; d * n_components];
     for (rank, component) in components.chunks_exact_mut(d).enumerate() {
         let column = vectors.col(side - 1 - rank);

@@ -11,7 +11,7 @@ use super::masses::{ClassMasses, deviation};
 use crate::dense::{columns_of, symmetric_eigen};
 use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
-use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::memory::{MemoryEstimate, refuse_if_over, zeros};
 use crate::progress::Run;
 
 /// How many rows of each of the two classes share a node.
@@ -50,7 +50,7 @@ pub(super) fn harmonic_scores(
 fn green(graph: &SparseGraph, components: &Components, run: &Run<'_>) -> Result<Vec<f64>> {
     let n = graph.n_nodes();
     let degrees = graph.degrees();
-    let mut green = vec![0.0; n * n];
+    let mut green = zeros(n * n, "all pairs")?;
     for nodes in components.nodes() {
         run.check()?;
         let size = nodes.len();
@@ -60,9 +60,10 @@ fn green(graph: &SparseGraph, components: &Components, run: &Run<'_>) -> Result<
             laplacian[i * size + i] = degrees[node as usize];
             graph.row(node as usize).for_each(|(other, weight)| laplacian[i * size + place(other)] = -weight);
         }
-        let (values, vectors) = symmetric_eigen(columns_of(&laplacian, size))?;
+        let (values, vectors) = run.unstoppable(move || symmetric_eigen(columns_of(&laplacian, size)))??;
         // The constant vectors come first; they are known, not detected by a threshold.
         for (pair, value) in values.iter().enumerate().skip(1) {
+            run.check()?;
             let vector = vectors.col(pair);
             for (i, &node) in nodes.iter().enumerate() {
                 let factor = vector[i] / value;

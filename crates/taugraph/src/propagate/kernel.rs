@@ -11,7 +11,7 @@ use crate::dense::invert_positive_definite;
 use crate::distance::Metric;
 use crate::error::{Result, require};
 use crate::graph::SparseGraph;
-use crate::memory::{MemoryEstimate, refuse_if_over};
+use crate::memory::{MemoryEstimate, refuse_if_over, zeros};
 use crate::neighbors::{Space, nearest_neighbors};
 use crate::points::Points;
 use crate::progress::Run;
@@ -111,7 +111,7 @@ impl KernelDistances {
 fn inverted(graph: &SparseGraph, run: &Run<'_>) -> Result<Option<KernelDistances>> {
     let n = graph.n_nodes();
     let degrees = graph.degrees();
-    let mut distances = vec![0.0; n * n];
+    let mut distances = zeros(n * n, "kernel")?;
     for nodes in graph.components().nodes().iter().filter(|nodes| nodes.len() > 1) {
         run.check()?;
         let volume: f64 = nodes.iter().map(|&node| degrees[node as usize]).sum();
@@ -125,9 +125,8 @@ fn inverted(graph: &SparseGraph, run: &Run<'_>) -> Result<Option<KernelDistances
                 kernel[(i, j)] -= weight / (root[i] * root[j]);
             }
         }
-        if invert_positive_definite(&mut kernel).is_err() {
-            return Ok(None);
-        }
+        let inverse = run.unstoppable(move || invert_positive_definite(kernel))?;
+        let Ok(kernel) = inverse else { return Ok(None) };
         let between = |i: usize, j: usize| {
             // What P adds to S.
             let of_projector = (root[i] - root[j]) * (root[i] - root[j]) / volume;

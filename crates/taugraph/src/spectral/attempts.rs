@@ -14,6 +14,7 @@ use super::solvers::shift_invert::{ShiftInvert, Shifted};
 use super::solvers::{Context, dense};
 use crate::error::{Error, Result};
 use crate::linear::Hierarchy;
+use crate::progress::unstoppable;
 
 /// Shift of the inverse, as a fraction of the norm: below the smallest gaps of interest (1e-6), above rounding.
 const SHIFT: f64 = 1e-10;
@@ -160,7 +161,7 @@ impl<'a> Attempts<'a> {
     }
 
     fn shift_invert(&mut self, max_applications: usize, max_bytes: Option<u64>) -> Result<Option<Candidate>> {
-        let Some(inverse) = self.inverse(max_bytes) else { return Ok(None) };
+        let Some(inverse) = self.inverse(max_bytes)? else { return Ok(None) };
         let params = LanczosParams {
             wanted: self.wanted,
             tolerance: OF_TOLERANCE * self.params.tolerance,
@@ -178,10 +179,11 @@ impl<'a> Attempts<'a> {
     }
 
     /// The factorized inverse; `None` if it is too large or fails.
-    fn inverse(&self, max_bytes: Option<u64>) -> Option<ShiftInvert> {
-        let shifted = Shifted::new(self.laplacian, SHIFT * self.laplacian.norm_bound())?;
-        let fits = max_bytes.is_none_or(|most| shifted.bytes() <= most);
-        if fits { shifted.factorize() } else { None }
+    fn inverse(&self, max_bytes: Option<u64>) -> Result<Option<ShiftInvert>> {
+        let shifted = Shifted::new(self.laplacian, SHIFT * self.laplacian.norm_bound());
+        let fits = |shifted: &Shifted| max_bytes.is_none_or(|most| shifted.bytes() <= most);
+        let Some(shifted) = shifted.filter(fits) else { return Ok(None) };
+        unstoppable(self.context.check, move || shifted.factorize())
     }
 
     fn multigrid(&mut self) -> Result<Candidate> {

@@ -21,13 +21,15 @@ function sayselected() {
 }
 function csv() {
   const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  // Spreadsheets would take such a text for a formula; after an apostrophe they do not.
+  const text = (value) => (/^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value);
   const header = ["row"];
   if (data.points.ids) header.push("id");
-  header.push(...categories.map((category) => category.name), ...numbers.map((column) => column.name));
+  header.push(...categories.map((category) => text(category.name)), ...numbers.map((column) => text(column.name)));
   const line = (i) => {
     const cells = [String(rowNumbers[i])];
-    if (data.points.ids) cells.push(data.points.ids[i]);
-    for (const category of categories) cells.push(category.of[i] === NONE ? "" : category.classes[category.of[i]]);
+    if (data.points.ids) cells.push(text(data.points.ids[i]));
+    for (const category of categories) cells.push(category.of[i] === NONE ? "" : text(category.classes[category.of[i]]));
     for (const { values } of numbers) cells.push(values[i] === values[i] ? String(values[i]) : "");
     return cells.map(quote).join(",");
   };

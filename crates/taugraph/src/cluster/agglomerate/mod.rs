@@ -59,6 +59,7 @@ pub(super) fn agglomerate(
     };
     run.stage("merging", None)?;
     let merged = |micro: Labels| {
+        run.check()?;
         let (micro, apart) = match constraints {
             Some(constraints) => constraints.separated(&micro)?,
             None => (micro, Vec::new()),

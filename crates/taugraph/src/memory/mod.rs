@@ -1,30 +1,29 @@
 //! Estimates of a run's peak memory before it allocates; and large tables, in memory or out-of-core.
 
+mod system;
+
+pub use system::available;
+
 use crate::error::{Error, Result};
 
-/// The memory that the operating system could hand out now, in bytes, or `None` where it does not say.
+/// Refuses now what the system would refuse to a large table: Rust ends the process where an allocation fails.
 ///
-/// On Linux, the smaller of `MemAvailable` and what the control group has left. These two system files are
-/// the only ones that the library ever reads.
-pub fn available() -> Option<u64> {
-    let system = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| meminfo_available(&text));
-    let limit = read_number("/sys/fs/cgroup/memory.max");
-    let group =
-        limit.map(|limit| limit.saturating_sub(read_number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-    match (system, group) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+/// A limit of the address space or of a container may be smaller than what the estimate of a run was compared with, and others allocate
+/// meanwhile.
+pub(crate) fn probe(bytes: usize, stage: &'static str) -> Result<()> {
+    let mut room: Vec<u8> = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| Error::Memory {
+        stage,
+        needed: bytes as u64,
+        available: available().unwrap_or(0),
+        advice: "the system refused to give more".into(),
+    })
 }
 
-fn meminfo_available(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
-}
-
-fn read_number(path: &str) -> Option<u64> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+/// So many zeros, or an error if the system does not give the memory.
+pub(crate) fn zeros<T: Clone + Default>(n: usize, stage: &'static str) -> Result<Vec<T>> {
+    probe(n.saturating_mul(size_of::<T>()), stage)?;
+    Ok(vec![T::default(); n])
 }
 
 /// Out-of-core storage for large tables, provided by a front end in a [`Run`](crate::progress::Run): usually
@@ -49,7 +48,7 @@ impl LargeTable {
     /// `n_values` zeros, in the scratch if there is one.
     pub fn zeros(n_values: usize, scratch: Option<&dyn Scratch>) -> Result<Self> {
         match scratch {
-            None => Ok(Self::Memory(vec![0.0; n_values])),
+            None => Ok(Self::Memory(zeros(n_values, "points")?)),
             Some(scratch) => {
                 let refused = |problem| Error::Scratch { bytes: 8 * n_values as u64, problem };
                 scratch.table(n_values).map(Self::Scratch).map_err(refused)
@@ -118,7 +117,10 @@ pub(crate) fn refuse_if_over(
     advice: &str,
 ) -> Result<()> {
     let (stage, needed) = estimate(n).peak();
-    let Some(available) = limit.filter(|&limit| needed > limit) else { return Ok(()) };
+    let Some(available) = limit.filter(|&limit| needed > limit) else {
+        // No estimate is below what the run will need: if the system gives that much at once, it will in parts.
+        return if limit.is_some() { probe(needed as usize, stage) } else { Ok(()) };
+    };
     let (mut fits, mut over) = (0, n);
     while over - fits > 1 {
         let middle = fits + (over - fits) / 2;
@@ -133,10 +135,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn meminfo_is_read() {
-        let text = "MemTotal:       100 kB\nMemFree: 5 kB\nMemAvailable:     42 kB\n";
-        assert_eq!(meminfo_available(text), Some(42 * 1024));
-        assert_eq!(meminfo_available("nothing"), None);
+    fn what_no_machine_has_is_refused() {
+        let refused = zeros::<f64>(usize::MAX / 16, "test");
+        assert!(matches!(refused, Err(Error::Memory { stage: "test", .. })));
+        assert_eq!(zeros::<u32>(3, "test").unwrap(), [0; 3]);
     }
 
     #[test]
