@@ -17,13 +17,13 @@ test:
 	$(MAKE) test-browser test-python PROGRAM_IS_BUILT=yes
 	@test -n "$$TAUGRAPH_DATA" || echo "SKIPPED: TAUGRAPH_DATA is not set, so nothing was tested on the paper's real sets."
 
-## The second clippy checks the program without Parquet, the third the library as its users see it, without the feature `unstable`.
+## The second clippy checks the readers without Parquet, the third the library as its users see it, without the feature `unstable`.
 lint:
 	cargo fmt --all --check
 	python3 -m doctest scripts/check_dependencies.py
 	python3 scripts/check_dependencies.py
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy --package taugraph-cli --no-default-features -- -D warnings
+	cargo clippy --package taugraph-io --no-default-features -- -D warnings
 	cargo clippy --package taugraph --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 

@@ -264,8 +264,8 @@ def test_masked_cells_are_missing(blobs):
     masked.data[7, 2] = 1e6
     holes = X.copy()
     holes[7, 2] = np.nan
-    for missing in ("mean", "error"):
-        fit = lambda form, missing=missing: taugraph.RobustGraph(params={"preparation.missing": missing}).fit(form).graph_
+    for missing in ("median", "error"):
+        fit = lambda form, missing=missing: taugraph.RobustGraph(missing=missing).fit(form).graph_
         if missing == "error":
             with pytest.raises(ValueError, match="NaN"):
                 fit(masked)
