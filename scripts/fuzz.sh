@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes every reader for some seconds each (60 by default; scripts/fuzz.sh 600), starting from files written by the program.
+# Fuzzes every target for some minutes each (1 by default; scripts/fuzz.sh 10; scripts/fuzz.sh 0.5 npz csv for only some), starting from
+# the files in fuzz/corpus. What it finds on the way goes to fuzz/found, what fails to fuzz/artifacts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds="${1:-60}"
+seconds="$(awk -v minutes="${1:-1}" 'BEGIN { printf "%d", 60 * minutes }')"
+shift || true
 
 # Installs cargo-fuzz into a folder of the project, if it is missing.
 tools="$PWD/.tools"
@@ -11,33 +13,20 @@ if ! "$tools/bin/cargo-fuzz" --version >/dev/null 2>&1; then
 fi
 export PATH="$tools/bin:$PATH"
 
-cargo build --quiet --release
-taugraph="$PWD/target/release/taugraph"
-seed() { # seed TARGET ENDING: a small file of each kind
-    mkdir -p "fuzz/corpus/$1"
-    "$taugraph" generate blobs --points 20 --blobs 2 --output "fuzz/corpus/$1/points.$2"
-}
-seed csv csv
-seed npy npy
-seed parquet parquet
-mkdir -p fuzz/corpus/npz fuzz/corpus/matrix_market
-for target in npz matrix_market; do
-    ending=$([ "$target" = npz ] && echo npz || echo mtx)
-    "$taugraph" graph fuzz/corpus/csv/points.csv --drop label --neighbors 3 --set graph.estimator.pool=3 --set graph.first_scale.k=3 --quiet \
-        --output "fuzz/corpus/$target/graph.$ending"
-done
-mkdir -p fuzz/corpus/model
-"$taugraph" cluster fuzz/corpus/csv/points.csv --drop label --neighbors 3 --set graph.estimator.pool=3 --set graph.first_scale.k=3 --clusters 2 --quiet \
-    --output /dev/null --save-model fuzz/corpus/model/model.safetensors
-
-mkdir -p fuzz/corpus/svmlight
-printf '# points\n+1 qid:1 1:0.5 3:-2e1\n-1 2:1 # last\n' > fuzz/corpus/svmlight/points.svm
+targets=("$@")
+if [ ${#targets[@]} = 0 ]; then
+    for file in fuzz/fuzz_targets/*.rs; do
+        targets+=("$(basename "$file" .rs)")
+    done
+fi
 
 # Sanitizers need unstable flags; a stable compiler takes them with this.
 export RUSTC_BOOTSTRAP=1
-for target in csv npy npz parquet matrix_market svmlight model; do
+for target in "${targets[@]}"; do
     echo "== $target, $seconds s"
-    cargo fuzz run "$target" -- -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |
+    mkdir -p "fuzz/found/$target"
+    cargo fuzz run "$target" "fuzz/found/$target" "fuzz/corpus/$target" -- \
+        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |
         grep -E "^(stat::number_of_executed_units|stat::peak_rss_mb|SUMMARY|.*(ERROR|panicked|deadly signal))" || true
     if [ -n "$(ls -A "fuzz/artifacts/$target" 2>/dev/null)" ]; then
         echo "$target failed: see fuzz/artifacts/$target" >&2

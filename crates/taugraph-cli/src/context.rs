@@ -4,6 +4,7 @@
 use taugraph::memory;
 use taugraph::progress::Run;
 use taugraph::{Error, Input};
+use taugraph_io::Budget;
 use taugraph_report::Found;
 
 use crate::args::{InputArgs, ResumeArgs, RunArgs};
@@ -21,6 +22,7 @@ pub struct Context {
     pub settings: Settings,
     terminal: Terminal,
     memory_limit: Option<u64>,
+    budget: Budget,
     folder: Option<WorkFolder>,
     features: Features,
 }
@@ -30,11 +32,12 @@ impl Context {
     pub fn new(settings: Settings, input: &InputArgs, run: &RunArgs, resume: &ResumeArgs) -> Outcome<Self> {
         taugraph_terminal::use_threads(run.threads)?;
         let terminal = Terminal::new(run.quiet);
-        let folder =
-            resume.checkpoints.as_deref().map(|path| WorkFolder::open(path, &settings)).transpose()?;
         let memory_limit = run.memory.or_else(memory::available);
+        let folder = resume.checkpoints.as_deref();
+        let folder = folder.map(|path| WorkFolder::open(path, &settings, memory_limit)).transpose()?;
         let features = Features::of_graph(input, &settings, memory_limit)?;
-        Ok(Self { settings, terminal, memory_limit, folder, features })
+        let budget = Budget::of(memory_limit);
+        Ok(Self { settings, terminal, memory_limit, budget, folder, features })
     }
 
     /// The run, for the library.
@@ -51,7 +54,12 @@ impl Context {
     /// Reads the input.
     pub fn read(&self) -> Outcome<(Dataset, Input<'static>)> {
         self.run().stage("read", None)?;
-        read_dataset(&self.settings.input, &self.features)
+        read_dataset(&self.settings.input, &self.features, &self.budget)
+    }
+
+    /// What may still be read into memory.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// A result of the library; what went wrong is said in the names of the file, with what helps.

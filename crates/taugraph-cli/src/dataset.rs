@@ -9,8 +9,8 @@ use taugraph::neighbors::NeighborGraph;
 use taugraph::points::SparsePoints;
 use taugraph::{Error as LibraryError, Input, Table as Points};
 use taugraph_io::{
-    Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source, SparseMatrix,
-    Table, extent, read, read_on_disk,
+    Budget, Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source,
+    SparseMatrix, Table, extent, read, read_on_disk,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -93,14 +93,18 @@ impl Values {
 const TEXT_HINT: &str = "; leave the column out with --drop, or name it with --label-column or --id-column";
 
 /// Reads the file of the settings: what is known about it, and the numbers.
-pub fn read_dataset(input: &InputSettings, features: &Features) -> Outcome<(Dataset, Input<'static>)> {
+pub fn read_dataset(
+    input: &InputSettings,
+    features: &Features,
+    budget: &Budget,
+) -> Outcome<(Dataset, Input<'static>)> {
     let source = Source::new(&input.file);
     let name = source.to_string();
-    if let Some(read) = read_disk_table(input, features) {
+    if let Some(read) = read_disk_table(input, features, budget) {
         let DiskTable { table, values } = read?;
         return from_table(table, Values::Disk(values), name, input);
     }
-    match read_contents(input)? {
+    match read_contents(input, budget)? {
         Contents::Sparse(matrix) => {
             refuse_column_flags(&name, input, false)?;
             from_sparse(matrix, None, name, input)
@@ -136,38 +140,42 @@ fn refuse_column_flags(name: &str, input: &InputSettings, has_labels: bool) -> O
 }
 
 /// Reads a table with the roles that the settings give its columns, or a sparse matrix.
-pub fn read_contents(input: &InputSettings) -> Outcome<Contents> {
+pub fn read_contents(input: &InputSettings, budget: &Budget) -> Outcome<Contents> {
     let name = Source::new(&input.file).to_string();
-    read_with_roles(input, &|names| roles(names, input, &name))
+    read_with_roles(input, &|names| roles(names, input, &name), budget)
 }
 
 /// What the columns of these names are read for.
 type Roles<'a> = dyn Fn(&[String]) -> Result<Vec<Role>, FileError> + 'a;
 
 /// The same with roles of another kind.
-pub fn read_with_roles(input: &InputSettings, roles: &Roles<'_>) -> Outcome<Contents> {
-    Ok(read(&Source::new(&input.file), &options(input, roles))?)
+pub fn read_with_roles(input: &InputSettings, roles: &Roles<'_>, budget: &Budget) -> Outcome<Contents> {
+    Ok(read(&Source::new(&input.file), &options(input, roles, budget))?)
 }
 
 /// Reads a table whose numbers stay on disk, if that is where features are.
-pub fn read_disk_table(input: &InputSettings, features: &Features) -> Option<Outcome<DiskTable>> {
+pub fn read_disk_table(
+    input: &InputSettings,
+    features: &Features,
+    budget: &Budget,
+) -> Option<Outcome<DiskTable>> {
     let scratch = features.scratch()?;
     let source = Source::new(&input.file);
     let name = source.to_string();
     let roles = |names: &[String]| roles(names, input, &name);
-    Some(read_on_disk(&source, &options(input, &roles), scratch).map_err(Failure::from))
+    Some(read_on_disk(&source, &options(input, &roles, budget), scratch).map_err(Failure::from))
 }
 
 /// Rows and features of a table, where its file says so at once.
-pub fn known_extent(input: &InputSettings) -> Outcome<Option<(usize, usize)>> {
+pub fn known_extent(input: &InputSettings, limit: u64) -> Outcome<Option<(usize, usize)>> {
     let source = Source::new(&input.file);
     let name = source.to_string();
     let roles = |names: &[String]| roles(names, input, &name);
-    Ok(extent(&source, &options(input, &roles))?)
+    Ok(extent(&source, &options(input, &roles, &Budget::of(Some(limit))))?)
 }
 
 /// How the settings want a table read.
-fn options<'a>(input: &'a InputSettings, roles: &'a Roles<'a>) -> ReadOptions<'a> {
+fn options<'a>(input: &'a InputSettings, roles: &'a Roles<'a>, budget: &'a Budget) -> ReadOptions<'a> {
     ReadOptions {
         roles,
         delimiter: input.delimiter.map(|delimiter| delimiter as u8),
@@ -177,6 +185,7 @@ fn options<'a>(input: &'a InputSettings, roles: &'a Roles<'a>) -> ReadOptions<'a
             HeaderChoice::No => Header::No,
         },
         array: input.array.as_deref(),
+        budget,
     }
 }
 
@@ -401,9 +410,9 @@ pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
 }
 
 /// A file of one number for each row.
-pub fn read_numbers(path: &Path) -> Outcome<Vec<f64>> {
+pub fn read_numbers(path: &Path, budget: &Budget) -> Outcome<Vec<f64>> {
     let name = path.display();
-    match read(&Source::new(path), &ReadOptions::numbers())? {
+    match read(&Source::new(path), &ReadOptions { budget, ..ReadOptions::numbers() })? {
         Contents::Table(table) if table.n_numbers == 1 => Ok(table.values),
         _ => Err(Failure::Input(format!("{name}: one column of numbers is needed"))),
     }

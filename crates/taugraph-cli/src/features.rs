@@ -63,7 +63,7 @@ impl Features {
                 return Err(Failure::Usage(message.into()));
             }
             (FeaturesPlace::Auto, Some(_)) if !may_be_points => false,
-            (FeaturesPlace::Auto, Some(available)) => match known_extent(input)? {
+            (FeaturesPlace::Auto, Some(available)) => match known_extent(input, available)? {
                 Some((n, d)) if peak(n, d, false).1 > available => {
                     let (stage, needed) = peak(n, d, true);
                     if needed > available {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use taugraph::GivenLabels;
 use taugraph::propagate::{Priors, PropagateParams};
-use taugraph_io::{Cells, Contents, Header, ReadOptions, Role, Source, read};
+use taugraph_io::{Budget, Cells, Contents, Header, ReadOptions, Role, Source, read};
 
 use crate::dataset::Dataset;
 use crate::failure::{Failure, Outcome};
@@ -13,9 +13,9 @@ use crate::report::is_missing;
 use crate::settings::Settings;
 
 /// Finds the labels; at least two classes, and at least one row without a label.
-pub fn given_labels(settings: &Settings, dataset: &Dataset) -> Outcome<GivenLabels> {
+pub fn given_labels(settings: &Settings, dataset: &Dataset, budget: &Budget) -> Outcome<GivenLabels> {
     let names: Vec<Option<String>> = match (&settings.labels.file, &dataset.labels) {
-        (Some(path), _) => labels_of_file(path, dataset)?,
+        (Some(path), _) => labels_of_file(path, dataset, budget)?,
         (None, Some(column)) => {
             column.iter().map(|label| (!is_missing(label)).then(|| label.clone())).collect()
         }
@@ -85,10 +85,10 @@ pub fn with_shares(
 }
 
 /// A file with a column `label`, and `row` or the column that names the rows.
-fn labels_of_file(path: &Path, dataset: &Dataset) -> Outcome<Vec<Option<String>>> {
+fn labels_of_file(path: &Path, dataset: &Dataset, budget: &Budget) -> Outcome<Vec<Option<String>>> {
     let name = path.display();
     let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
+    let options = ReadOptions { roles: &roles, header: Header::Yes, budget, ..ReadOptions::numbers() };
     let Contents::Table(table) = read(&Source::new(path), &options)? else {
         return Err(Failure::Input(format!("{name} is a sparse matrix, not a table of labels")));
     };

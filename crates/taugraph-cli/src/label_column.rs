@@ -2,12 +2,17 @@
 
 use std::path::Path;
 
-use taugraph_io::{Cells, Contents, Error as FileError, Header, ReadOptions, Role, Source, read};
+use taugraph_io::{Budget, Cells, Contents, Error as FileError, ReadOptions, Role, Source, read};
 
 use crate::failure::{Failure, Outcome};
 
 /// Reads the named column; without a name the only one, or the first there is of the usual ones.
-pub fn read_label_column(path: &Path, column: Option<&str>, usual: &[&str]) -> Outcome<Vec<String>> {
+pub fn read_label_column(
+    path: &Path,
+    column: Option<&str>,
+    usual: &[&str],
+    budget: &Budget,
+) -> Outcome<Vec<String>> {
     let source = Source::new(path);
     let name = source.to_string();
     let choose = |names: &[String]| -> Result<usize, FileError> {
@@ -27,7 +32,7 @@ pub fn read_label_column(path: &Path, column: Option<&str>, usual: &[&str]) -> O
         let chosen = choose(names)?;
         Ok((0..names.len()).map(|place| if place == chosen { Role::Text } else { Role::Skip }).collect())
     };
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Automatic, array: None };
+    let options = ReadOptions { roles: &roles, budget, ..ReadOptions::numbers() };
     match read(&source, &options)? {
         Contents::Sparse(_) => {
             Err(Failure::Input(format!("{name} is a sparse matrix, not a table of labels")))

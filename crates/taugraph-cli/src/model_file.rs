@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use taugraph::model::Model;
-use taugraph_io::{Output, Source};
+use taugraph_io::{Budget, Metered, Output, Source};
 
 use crate::dataset::Kind;
 use crate::failure::{Failure, Outcome};
@@ -53,11 +53,27 @@ pub fn save_model(
     Ok(Output::new(path).write(|out| Ok(model.save(out)?))?)
 }
 
+/// What a model takes for each of its bytes: its arrays, and what is made of them.
+const MODEL_TIMES: u64 = 2;
+
 /// Loads a model that may come from anywhere.
-pub fn load_model(source: &Source) -> Outcome<Model> {
-    let (mut bytes, size) = (source.open()?, source.size()?);
-    Model::load(&mut bytes, size)
-        .map_err(|error| Failure::Input(format!("{source} cannot be used as a model: {error}")))
+pub fn load_model(source: &Source, budget: &Budget) -> Outcome<Model> {
+    let (bytes, size) = (source.open(budget)?, source.size()?);
+    if let Some(size) = size {
+        // Refused before anything is allocated for it.
+        drop(budget.hold(size.saturating_mul(MODEL_TIMES), &source.to_string())?);
+    }
+    let mut metered = Metered::new(bytes, MODEL_TIMES, budget);
+    match Model::load(&mut metered, size) {
+        Ok(model) => {
+            metered.keep();
+            Ok(model)
+        }
+        Err(error) => Err(match metered.refused(&source.to_string()) {
+            Some(refused) => refused.into(),
+            None => Failure::Input(format!("{source} cannot be used as a model: {error}")),
+        }),
+    }
 }
 
 /// Names of the raw columns; counted, as those of a table without a header, where the model has none.
@@ -99,7 +115,7 @@ mod tests {
             let path = folder.path().join(name);
             let origin = Origin { command: "graph", settings: &Settings::default() };
             save_model(small_model(), &origin, &columns, &[], &path).unwrap();
-            let back = load_model(&Source::new(&path)).unwrap();
+            let back = load_model(&Source::new(&path), Budget::unlimited()).unwrap();
             assert_eq!((columns_of(&back), classes_of(&back)), (columns.clone(), Vec::new()), "{name}");
             assert_eq!(origin_of(&back, "/command"), Some("graph"));
             assert_eq!(origin_of(&back, "/settings/params/preset"), Some("robust"));
@@ -113,10 +129,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.safetensors");
         std::fs::write(&path, small_model().to_bytes().unwrap()).unwrap();
-        let back = load_model(&Source::new(&path)).unwrap();
+        let back = load_model(&Source::new(&path), Budget::unlimited()).unwrap();
         assert_eq!(columns_of(&back), ["column_1", "column_2"]);
         assert_eq!(origin_of(&back, "/command"), None);
         std::fs::write(&path, b"nothing of that kind").unwrap();
-        assert!(matches!(load_model(&Source::new(&path)), Err(Failure::Input(_))));
+        assert!(matches!(load_model(&Source::new(&path), Budget::unlimited()), Err(Failure::Input(_))));
     }
 }

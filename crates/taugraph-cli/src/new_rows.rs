@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use taugraph::error::Error as LibraryError;
 use taugraph::points::PreparationRule;
-use taugraph_io::{Cells, Contents, Error as FileError, Role, Source};
+use taugraph_io::{Budget, Cells, Contents, Error as FileError, Role, Source};
 
 use crate::dataset::read_with_roles;
 use crate::failure::{Failure, Outcome};
@@ -37,6 +37,7 @@ pub fn read_new_rows(
     input: &InputSettings,
     columns: &[String],
     rule: Option<&PreparationRule>,
+    budget: &Budget,
 ) -> Outcome<NewRows> {
     let name = Source::new(&input.file).to_string();
     let places: Vec<usize> = match rule {
@@ -53,7 +54,7 @@ pub fn read_new_rows(
         }
     }
     let roles = |names: &[String]| roles(names, input, &used, are_names(columns), &name);
-    let mut table = match read_with_roles(input, &roles)? {
+    let mut table = match read_with_roles(input, &roles, budget)? {
         Contents::Table(table) => table,
         Contents::Sparse(_) | Contents::Labeled(_) => {
             return Err(Failure::Input(format!(
@@ -79,6 +80,8 @@ pub fn read_new_rows(
         false => (0..numbers.len()).collect(),
     };
     let n = table.n_rows;
+    // In the columns of the model, and once more when they are prepared.
+    budget.take((16 * n as u64).saturating_mul(columns.len() as u64), &name)?;
     let mut values = vec![f64::NAN; n * columns.len()];
     for (row, cells) in values.chunks_exact_mut(columns.len()).zip(table.values.chunks_exact(table.n_numbers))
     {

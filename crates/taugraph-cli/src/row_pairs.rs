@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use taugraph::Constraints;
-use taugraph_io::{Contents, ReadOptions, Source, Table, read};
+use taugraph_io::{Budget, Contents, ReadOptions, Source, Table, read};
 
 use crate::dataset::Dataset;
 use crate::failure::{Failure, Outcome};
@@ -23,18 +23,19 @@ pub fn check_pair_files(settings: &Settings) -> Outcome<()> {
 }
 
 /// The pairs of the settings, as rows of the dataset.
-pub fn row_pairs(settings: &Settings, dataset: &Dataset) -> Outcome<Constraints> {
-    let pairs =
-        |path: &Option<_>| path.as_deref().map_or(Ok(Vec::new()), |path| pairs_of_file(path, dataset));
+pub fn row_pairs(settings: &Settings, dataset: &Dataset, budget: &Budget) -> Outcome<Constraints> {
+    let pairs = |path: &Option<_>| {
+        path.as_deref().map_or(Ok(Vec::new()), |path| pairs_of_file(path, dataset, budget))
+    };
     Ok(Constraints {
         must_link: pairs(&settings.pairs.must_link)?,
         cannot_link: pairs(&settings.pairs.cannot_link)?,
     })
 }
 
-fn pairs_of_file(path: &Path, dataset: &Dataset) -> Outcome<Vec<(u32, u32)>> {
+fn pairs_of_file(path: &Path, dataset: &Dataset, budget: &Budget) -> Outcome<Vec<(u32, u32)>> {
     let name = path.display();
-    let table = match read(&Source::new(path), &ReadOptions::numbers())? {
+    let table = match read(&Source::new(path), &ReadOptions { budget, ..ReadOptions::numbers() })? {
         Contents::Table(table) => table,
         Contents::Sparse(_) | Contents::Labeled(_) => {
             return Err(Failure::Input(format!("{name} is a sparse matrix, not a table of pairs")));

@@ -1,11 +1,15 @@
 //! Everything that decides a result, as one value: what is read, and the configuration of the library. It is made from a config file
 //! and the flags given beside it, written with the results, and read again to repeat them.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use taugraph::Config;
 use taugraph::graph::Asymmetry;
+use taugraph::memory;
+use taugraph_io::{Budget, Metered};
 
 use crate::args::{InputArgs, RunArgs};
 use crate::failure::{Failure, Outcome};
@@ -114,20 +118,24 @@ impl Settings {
     pub fn start(run: &RunArgs, input: &InputArgs) -> Outcome<Self> {
         let mut settings = match &run.config {
             None => Self::default(),
-            Some(path) => Self::of_config(path)?,
+            Some(path) => Self::of_config(path, run.memory.or_else(memory::available))?,
         };
         settings.params.seed = run.seed.unwrap_or(settings.params.seed);
         settings.apply_input(input)?;
         Ok(settings)
     }
 
-    fn of_config(path: &Path) -> Outcome<Self> {
+    fn of_config(path: &Path, memory_limit: Option<u64>) -> Outcome<Self> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
-        let written: Written = serde_json::from_str(&text)
-            .map_err(|error| Failure::Input(format!("{name} is not a file of --json: {error}")))?;
-        Ok(written.settings)
+        let file =
+            File::open(path).map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
+        let budget = Budget::of(memory_limit);
+        let mut text = Metered::new(BufReader::new(file), 1, &budget);
+        let written = serde_json::from_reader(&mut text).map_err(|error| {
+            let refused = text.refused(&name.to_string()).map(Failure::from);
+            refused.unwrap_or_else(|| Failure::Input(format!("{name} is not a file of --json: {error}")))
+        });
+        written.map(|written: Written| written.settings)
     }
 
     pub fn apply_input(&mut self, args: &InputArgs) -> Outcome<()> {

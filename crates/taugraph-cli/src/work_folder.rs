@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use taugraph::arrays::Arrays;
 use taugraph::checkpoint::Checkpoints;
-use taugraph_io::{Output, Source};
+use taugraph_io::{Budget, Metered, Output, Source};
 
 use crate::failure::{Failure, Outcome};
 use crate::report::say;
@@ -23,17 +23,20 @@ pub struct WorkFolder {
     path: PathBuf,
     /// Written into every stage: what is found with another one is not ours.
     run: String,
+    memory_limit: Option<u64>,
     _lock: File,
 }
 
 impl WorkFolder {
     /// Takes the folder for the run that these settings describe; an empty or new folder, or one of the same run.
-    pub fn open(path: &Path, settings: &Settings) -> Outcome<Self> {
+    pub fn open(path: &Path, settings: &Settings, memory_limit: Option<u64>) -> Outcome<Self> {
         let failed = |what: &str, error: std::io::Error| {
             Failure::Output(format!("--checkpoints {}: {what}: {error}", path.display()))
         };
-        if settings.pairs.files().chain([settings.input.file.as_path()]).any(|file| file.as_os_str() == "-") {
-            let message = "--checkpoints needs an input that can be read again, not standard input";
+        let is_read_once = |file: &Path| file.exists() && !file.is_file() || file.as_os_str() == "-";
+        if settings.pairs.files().chain([settings.input.file.as_path()]).any(is_read_once) {
+            let message =
+                "--checkpoints needs files, which can be read again; not standard input or a device";
             return Err(Failure::Usage(message.into()));
         }
         std::fs::create_dir_all(path).map_err(|error| failed("the folder cannot be made", error))?;
@@ -62,7 +65,7 @@ impl WorkFolder {
             }
             Err(error) => return Err(failed("its description cannot be read", error)),
         }
-        Ok(Self { path: path.to_path_buf(), run, _lock: lock })
+        Ok(Self { path: path.to_path_buf(), run, memory_limit, _lock: lock })
     }
 
     fn file(&self, stage: &str) -> PathBuf {
@@ -111,8 +114,11 @@ impl Checkpoints for WorkFolder {
             return None;
         }
         let source = Source::new(&path);
-        let (mut bytes, size) = (source.open().ok()?, source.size().ok()?);
-        let (run, arrays) = Arrays::read(&mut bytes, size).ok()?;
+        // A stage that cannot be read is computed again.
+        let budget = Budget::of(self.memory_limit);
+        let (bytes, size) = (source.open(&budget).ok()?, source.size().ok()?);
+        drop(budget.hold(size.unwrap_or(0), stage).ok()?);
+        let (run, arrays) = Arrays::read(&mut Metered::new(bytes, 1, &budget), size).ok()?;
         (run == self.run).then_some(arrays)
     }
 

@@ -1,6 +1,7 @@
 //! Every test of the program in one program: it is linked once.
 
 mod bad_input;
+mod bombs;
 mod checkpoints;
 mod clusters;
 mod commands;

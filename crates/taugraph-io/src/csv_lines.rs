@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::budget::{Budget, Held, text_bytes};
 use crate::csv_table::{number, text};
 use crate::error::{Error, Place, Result, shortened};
 use crate::table::{Cells, Role, Table};
@@ -14,6 +15,7 @@ pub(crate) struct Layout {
     delimiter: u8,
     roles: Vec<Role>,
     n_texts: usize,
+    n_numbers: usize,
     name: String,
 }
 
@@ -26,13 +28,17 @@ impl Layout {
         };
         let roles: Vec<Role> = table.columns.iter().map(|column| role(&column.cells)).collect();
         let n_texts = roles.iter().filter(|&&role| role == Role::Text).count();
-        Self { delimiter, roles, n_texts, name: table.name.clone() }
+        let n_numbers = roles.iter().filter(|&&role| role == Role::Number).count();
+        Self { delimiter, roles, n_texts, n_numbers, name: table.name.clone() }
     }
 }
 
 /// The contents of a chunk; lines are counted from its beginning.
-#[derive(Default)]
 pub(crate) struct Chunk {
+    /// For everything in it.
+    held: Held,
+    /// Bytes that are not charged yet.
+    uncharged: u64,
     values: Vec<f64>,
     texts: Vec<Vec<String>>,
     n_rows: usize,
@@ -43,14 +49,38 @@ pub(crate) struct Chunk {
     error: Option<(u64, LineError)>,
 }
 
+impl Chunk {
+    fn new(layout: &Layout, budget: &Budget) -> Self {
+        Self {
+            held: Held::nothing(budget),
+            uncharged: 0,
+            values: Vec::new(),
+            texts: vec![Vec::new(); layout.n_texts],
+            n_rows: 0,
+            n_lines: 0,
+            not_numbers: Vec::new(),
+            error: None,
+        }
+    }
+
+    fn charge(&mut self, layout: &Layout) {
+        if let Err(error) = self.held.add(std::mem::take(&mut self.uncharged), &layout.name) {
+            // What is wrong in an earlier line, or in this one, counts more.
+            self.error.get_or_insert((self.n_lines, LineError::OverBudget(error)));
+        }
+    }
+}
+
 enum LineError {
     Ragged(usize),
     NotUtf8,
+    OverBudget(Error),
 }
 
 /// Parses whole lines; `None` if a line is not a row, because there are quotes.
-pub(crate) fn parse_lines(block: &[u8], layout: &Layout) -> Option<Vec<Chunk>> {
-    cut(block).into_par_iter().map(|chunk| lines_are_rows(chunk).then(|| parse(chunk, layout))).collect()
+pub(crate) fn parse_lines(block: &[u8], layout: &Layout, budget: &Budget) -> Option<Vec<Chunk>> {
+    let chunks = cut(block).into_par_iter();
+    chunks.map(|chunk| lines_are_rows(chunk).then(|| parse(chunk, layout, budget))).collect()
 }
 
 /// Whether each line is a row: no quotes, and no carriage return that ends a line by itself.
@@ -65,6 +95,7 @@ pub(crate) fn append_lines(
     layout: &Layout,
     lines_before: u64,
     table: &mut Table,
+    budget: &Budget,
 ) -> Result<u64> {
     let mut line = lines_before;
     for chunk in chunks {
@@ -79,9 +110,12 @@ pub(crate) fn append_lines(
             return Err(match error {
                 LineError::Ragged(found) => Error::Ragged { name, line, found, expected },
                 LineError::NotUtf8 => Error::NotUtf8 { name, place: Place::Line(line) },
+                LineError::OverBudget(error) => error,
             });
         }
+        budget.reserve(&mut table.values, chunk.values.len(), &layout.name)?;
         table.values.extend(chunk.values);
+        chunk.held.keep();
         let mut texts = chunk.texts.into_iter();
         for column in &mut table.columns {
             if let Cells::Texts(all) = &mut column.cells {
@@ -111,8 +145,11 @@ fn cut(mut block: &[u8]) -> Vec<&[u8]> {
     chunks
 }
 
-fn parse(bytes: &[u8], layout: &Layout) -> Chunk {
-    let mut chunk = Chunk { texts: vec![Vec::new(); layout.n_texts], ..Chunk::default() };
+/// Bytes charged at once.
+const STEP: u64 = 1 << 16;
+
+fn parse(bytes: &[u8], layout: &Layout, budget: &Budget) -> Chunk {
+    let mut chunk = Chunk::new(layout, budget);
     let mut begin = 0;
     while begin < bytes.len() && chunk.error.is_none() {
         let end = memchr::memchr(b'\n', &bytes[begin..]).map_or(bytes.len(), |length| begin + length);
@@ -121,8 +158,12 @@ fn parse(bytes: &[u8], layout: &Layout) -> Chunk {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !line.is_empty() {
             parse_line(line, layout, &mut chunk);
+            chunk.uncharged += 8 * layout.n_numbers as u64;
         }
         begin = end + 1;
+        if chunk.uncharged > STEP || begin >= bytes.len() {
+            chunk.charge(layout);
+        }
     }
     chunk
 }
@@ -159,7 +200,10 @@ fn parse_line(line: &[u8], layout: &Layout, chunk: &mut Chunk) {
             })),
             Role::Text => {
                 match text(&layout.name, cell, chunk.n_lines) {
-                    Ok(text) => chunk.texts[text_column].push(text),
+                    Ok(text) => {
+                        chunk.uncharged += text_bytes(text.len());
+                        chunk.texts[text_column].push(text);
+                    }
                     Err(_) => {
                         chunk.error = Some((chunk.n_lines, LineError::NotUtf8));
                         return;

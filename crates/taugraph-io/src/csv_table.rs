@@ -7,11 +7,14 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
+use crate::budget::{Budget, Held, text_bytes};
 use crate::csv_lines::{Chunk, Layout, append_lines, parse_lines};
 use crate::delimiter::{self, Squeezed};
 use crate::error::{Error, Place, Result, shortened};
 use crate::source::unreadable;
-use crate::table::{Cells, Header, MAX_COLUMNS, ReadOptions, Table, check_names, numbered_names};
+use crate::table::{
+    Cells, Header, MAX_COLUMNS, ReadOptions, Table, charge_columns, check_names, numbered_names,
+};
 
 /// Bytes examined to detect the delimiter.
 const START: usize = 1 << 16;
@@ -24,7 +27,9 @@ const MISSING: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?"]
 
 /// Reads a delimited text table. `name` is for messages.
 pub fn read_csv(source: impl BufRead + Send, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
-    read_in_blocks(source, name, options, BLOCK)
+    // While a block is parsed the next one is read: what goes on at once has to be a small part of what is allowed.
+    let block = options.budget.share(64, BLOCK as u64).max(START as u64) as usize;
+    read_in_blocks(source, name, options, block)
 }
 
 /// The same with blocks of another size; no blocks at all if it is 0.
@@ -35,7 +40,7 @@ pub(crate) fn read_in_blocks(
     block: usize,
 ) -> Result<Table> {
     let mut start = Vec::new();
-    let is_whole = fill(&mut source, &mut start, START, name)?;
+    let is_whole = fill(&mut source, &mut start, START, options.budget, name)?;
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
     }
@@ -66,12 +71,15 @@ impl Start {
         block: usize,
     ) -> Result<Table> {
         let Start { bytes: mut start, mut is_whole, delimiter } = self;
+        let budget = options.budget;
         if start.is_empty() {
-            is_whole = fill(&mut source, &mut start, START, name)?;
+            is_whole = fill(&mut source, &mut start, START, budget, name)?;
         }
         // The whole first two rows, however long they are.
         let (mut first, mut second) = (ByteRecord::new(), ByteRecord::new());
+        let mut held = budget.hold(0, name)?;
         let rest_begins = loop {
+            held.set(start.len() as u64 + record_bytes(start.len(), &start, delimiter), name)?;
             let mut reader = new_reader(Cursor::new(&start), delimiter);
             next_record(&mut reader, &mut first, name)?;
             let after_first = reader.position().byte() as usize;
@@ -80,7 +88,8 @@ impl Start {
                 break after_first;
             }
             let double = 2 * start.len();
-            is_whole = fill(&mut source, &mut start, double, name)?;
+            held.set(2 * double as u64, name)?;
+            is_whole = fill(&mut source, &mut start, double, budget, name)?;
         };
         if first.is_empty() {
             return Err(Error::Empty { name: name.to_string() });
@@ -95,6 +104,7 @@ impl Start {
             Header::No => false,
             Header::Automatic => looks_like_header(&first, &second),
         };
+        charge_columns(n_columns, if is_header { first.as_slice().len() } else { 0 }, name, budget)?;
         let names = if is_header { header_names(name, &first)? } else { numbered_names(n_columns) };
         check_names(name, &names)?;
         let roles = (options.roles)(&names)?;
@@ -104,7 +114,7 @@ impl Start {
             start.drain(..rest_begins);
         }
         let table = Table::empty(name, names, &roles, Some(lines_before));
-        let mut rows = Rows { table, delimiter, lines_before };
+        let mut rows = Rows { table, delimiter, lines_before, budget };
         let pending = if block > 0 { rows.read_blocks(&mut source, start, block)? } else { start };
         rows.read_records(Cursor::new(pending).chain(source))?;
         if rows.table.n_rows == 0 {
@@ -115,11 +125,23 @@ impl Start {
 }
 
 /// Reads until there are `length` bytes; returns whether the source ended earlier.
-fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, length: usize, name: &str) -> Result<bool> {
+fn fill(
+    source: &mut impl Read,
+    bytes: &mut Vec<u8>,
+    length: usize,
+    budget: &Budget,
+    name: &str,
+) -> Result<bool> {
     let missing = length.saturating_sub(bytes.len());
-    bytes.reserve(missing.min(START));
+    budget.reserve(bytes, missing, name)?;
     let read = source.take(missing as u64).read_to_end(bytes).map_err(|error| unreadable(name, error))?;
     Ok(read < missing)
+}
+
+/// What two records of these bytes take at most: each cell has its end, and what is too small is doubled.
+fn record_bytes(length: usize, bytes: &[u8], delimiter: u8) -> u64 {
+    let ends = 2 + memchr::memchr2_iter(delimiter, b'\n', bytes).count();
+    2 * length as u64 + 16 * ends as u64
 }
 
 fn new_reader<R: Read>(source: R, delimiter: u8) -> Reader<R> {
@@ -142,29 +164,35 @@ fn next_record<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord, name: &
     })
 }
 
-/// Passes bytes on and tracks whether they contained an odd number of quotes.
+/// Passes bytes on, tracks whether they contained an odd number of quotes, and charges what a record of them would take.
 struct QuoteCount<R> {
     source: R,
     is_odd: bool,
+    delimiter: u8,
+    /// For what was read since the last record.
+    held: Held,
 }
 
 impl<R: Read> Read for QuoteCount<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let length = self.source.read(buffer)?;
-        self.is_odd ^= memchr::memchr_iter(b'"', &buffer[..length]).count() % 2 == 1;
+        let bytes = &buffer[..length];
+        self.is_odd ^= memchr::memchr_iter(b'"', bytes).count() % 2 == 1;
+        self.held.add_io(record_bytes(length, bytes, self.delimiter))?;
         Ok(length)
     }
 }
 
 /// The table while it is being filled.
-struct Rows {
+struct Rows<'a> {
     table: Table,
     delimiter: u8,
     /// Lines before those still to be read.
     lines_before: u64,
+    budget: &'a Budget,
 }
 
-impl Rows {
+impl Rows<'_> {
     /// Reads whole lines as long as they contain no quotes; returns what is left unread.
     fn read_blocks(
         &mut self,
@@ -174,8 +202,12 @@ impl Rows {
     ) -> Result<Vec<u8>> {
         let name = self.table.name.clone();
         let layout = Layout::of(&self.table, self.delimiter);
+        let budget = self.budget;
+        // The bytes of two blocks, and the numbers of two: a number has at least two characters with its delimiter.
+        let blocks = 10 * block as u64;
+        let mut held = budget.hold(blocks, &name)?;
         let (mut bytes, mut next, mut parsed) = (start, Vec::new(), Vec::new());
-        let mut is_whole = fill(source, &mut bytes, block, &name)?;
+        let mut is_whole = fill(source, &mut bytes, block, budget, &name)?;
         while !bytes.is_empty() {
             let end = match is_whole {
                 true => bytes.len(),
@@ -184,17 +216,18 @@ impl Rows {
             if end == 0 {
                 // A line is longer than the block: try again with twice the size.
                 let double = 2 * bytes.len();
-                is_whole = fill(source, &mut bytes, double, &name)?;
+                held.set(blocks + 2 * double as u64, &name)?;
+                is_whole = fill(source, &mut bytes, double, budget, &name)?;
                 continue;
             }
             // While these lines are parsed, the previous ones are appended and the next ones read.
             next.clear();
             next.extend_from_slice(&bytes[end..]);
             let (chunks, others) = rayon::join(
-                || parse_lines(&bytes[..end], &layout),
+                || parse_lines(&bytes[..end], &layout, budget),
                 || {
                     self.append_lines(std::mem::take(&mut parsed), &layout)?;
-                    if is_whole { Ok(true) } else { fill(source, &mut next, block, &name) }
+                    if is_whole { Ok(true) } else { fill(source, &mut next, block, budget, &name) }
                 },
             );
             is_whole = others?;
@@ -211,7 +244,7 @@ impl Rows {
     }
 
     fn append_lines(&mut self, chunks: Vec<Chunk>, layout: &Layout) -> Result<()> {
-        self.lines_before = append_lines(chunks, layout, self.lines_before, &mut self.table)?;
+        self.lines_before = append_lines(chunks, layout, self.lines_before, &mut self.table, self.budget)?;
         Ok(())
     }
 
@@ -219,7 +252,9 @@ impl Rows {
     fn read_records(&mut self, source: impl Read) -> Result<()> {
         let name = self.table.name.clone();
         let n_columns = self.table.columns.len();
-        let mut reader = new_reader(QuoteCount { source, is_odd: false }, self.delimiter);
+        let held = self.budget.hold(0, &name)?;
+        let source = QuoteCount { source, is_odd: false, delimiter: self.delimiter, held };
+        let mut reader = new_reader(source, self.delimiter);
         let mut record = ByteRecord::new();
         let (mut last_broken, mut expected_line) = (None, self.lines_before + 1);
         while next_record(&mut reader, &mut record, &name)? {
@@ -234,6 +269,7 @@ impl Rows {
                 return Err(Error::Ragged { name, line, found: record.len(), expected: n_columns });
             }
             self.append(&record, line)?;
+            reader.get_mut().held.set(0, &name)?;
         }
         // The csv crate treats the end of the file as the missing quote, and all lines up to it as the cell.
         match last_broken {
@@ -244,6 +280,8 @@ impl Rows {
 
     fn append(&mut self, record: &ByteRecord, line: u64) -> Result<()> {
         let table = &mut self.table;
+        self.budget.take(8 * table.n_numbers as u64, &table.name)?;
+        self.budget.reserve(&mut table.values, table.n_numbers, &table.name)?;
         for (cell, column) in record.iter().zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Skipped => {}
@@ -256,7 +294,10 @@ impl Rows {
                         table.values.push(f64::NAN);
                     }
                 },
-                Cells::Texts(texts) => texts.push(text(&table.name, cell, line)?),
+                Cells::Texts(texts) => {
+                    self.budget.take(text_bytes(cell.len()), &table.name)?;
+                    texts.push(text(&table.name, cell, line)?);
+                }
             }
         }
         table.n_rows += 1;
@@ -315,8 +356,7 @@ mod tests {
         let roles = |names: &[String]| {
             Ok((0..names.len()).map(|place| if place == 1 { Role::Text } else { Role::Number }).collect())
         };
-        let options =
-            ReadOptions { roles: &roles, delimiter: Some(b','), header: Header::Automatic, array: None };
+        let options = ReadOptions { roles: &roles, delimiter: Some(b','), ..ReadOptions::numbers() };
         let found = [block, 0].map(|block| match read_in_blocks(text.as_bytes(), "x", &options, block) {
             // As text: NaN equals itself there.
             Ok(table) => format!("{:?}", Table { header_lines: None, ..table }),

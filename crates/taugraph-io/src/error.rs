@@ -190,6 +190,20 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The file takes more memory than its readers may hold.
+    #[error(
+        "{name}: reading it takes more than {}; read fewer rows or columns, or allow more with --memory; the numbers of NPY and \
+         Parquet files can stay on disk (--features disk)",
+        limit(*needed, *allowed)
+    )]
+    OverBudget {
+        /// The file.
+        name: String,
+        /// Bytes needed, as far as it was read.
+        needed: u64,
+        /// Bytes allowed; 0 if there was no limit but that of the system.
+        allowed: u64,
+    },
     /// A format whose numbers are always read into memory.
     #[error("{name}: only points in NPY and Parquet files can stay on disk; convert it to one of them")]
     OnlyInMemory {
@@ -217,6 +231,14 @@ impl Error {
                 | Error::CannotHold { .. }
                 | Error::UnknownFormat { .. }
         )
+    }
+}
+
+fn limit(needed: u64, allowed: u64) -> String {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    match allowed {
+        0 => format!("the memory there is: {} MiB were not to be had", mib(needed)),
+        _ => format!("the {} MiB of memory that are allowed: at least {} MiB", allowed >> 20, mib(needed)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Format detection: by the first bytes when reading, by the name when writing.
 
-use std::io::{BufRead, Cursor, Read, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
+use crate::budget::{Budget, text_bytes};
 use crate::csv_table::read_csv;
 use crate::error::{Error, Result, shortened};
 use crate::matrix_market::{read_matrix_market, write_matrix_market};
@@ -10,11 +11,12 @@ use crate::npy::{Array, MAGIC, read_npy, write_header};
 use crate::npz::{Archive, write_sparse_npz};
 use crate::output::Output;
 use crate::parquet_table::{check_parquet_output, read_parquet_source, write_parquet};
-use crate::source::Source;
+use crate::source::{Source, open_file};
 use crate::sparse::{LabeledMatrix, SparseMatrix};
 use crate::svmlight::{is_svmlight, read_svmlight};
 use crate::table::{
-    Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, check_names, numbered_names,
+    Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, charge_columns, check_names,
+    numbered_names,
 };
 
 /// The contents of a file.
@@ -31,20 +33,26 @@ pub enum Contents {
 /// Reads a table (CSV and other delimited text, NPY, NPZ, Parquet) or a sparse matrix (scipy's NPZ, MatrixMarket, svmlight).
 pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
     let name = source.to_string();
-    let mut bytes = source.open()?;
+    let budget = options.budget;
+    let mut bytes = source.open(budget)?;
     let start = bytes.fill_buf().map_err(|error| source.unreadable(error))?;
     if start.is_empty() {
         return Err(Error::Empty { name });
     }
     if start.starts_with(MAGIC) {
-        let array = read_npy(bytes, &name)?;
+        let array = read_npy(bytes, &name, budget)?;
         return table_of_array(array, &name, options).map(Contents::Table);
     }
     if start.starts_with(b"PK\x03\x04") {
-        let archive = Archive::open(Cursor::new(source.rest_of(bytes)?), &name)?;
-        return match archive.is_sparse() {
-            true => archive.sparse().map(Contents::Sparse),
-            false => table_of_archive(archive, &name, options).map(Contents::Table),
+        // A file is read in place; anything else has to be in memory, because archives are read from their end.
+        return match source {
+            Source::File(path) if path.is_file() && !source.is_compressed()? => {
+                read_archive(BufReader::new(open_file(path, &name)?), &name, options)
+            }
+            _ => {
+                let (all, _held) = source.rest_of(bytes, budget)?;
+                read_archive(Cursor::new(all), &name, options)
+            }
         };
     }
     if start.starts_with(b"PAR1") {
@@ -55,21 +63,29 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         return Err(not_a_table(&name, problem.into()));
     }
     if start.len() > 14 && start[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
-        return read_matrix_market(bytes, &name).map(Contents::Sparse);
+        return read_matrix_market(bytes, &name, budget).map(Contents::Sparse);
     }
     if is_svmlight(start) || is_named_svmlight(source) {
-        return read_svmlight(bytes, &name).map(Contents::Labeled);
+        return read_svmlight(bytes, &name, budget).map(Contents::Labeled);
     }
     read_csv(bytes, &name, options).map(Contents::Table)
 }
 
+fn read_archive(source: impl Read + Seek, name: &str, options: &ReadOptions<'_>) -> Result<Contents> {
+    let archive = Archive::open(source, name, options.budget)?;
+    match archive.is_sparse() {
+        true => archive.sparse().map(Contents::Sparse),
+        false => table_of_archive(archive, name, options).map(Contents::Table),
+    }
+}
+
 /// Whether a file contains named arrays (safetensors), by its first bytes. Standard input, which cannot be read twice, counts as
 /// something else.
-pub fn is_safetensors(source: &Source) -> Result<bool> {
+pub fn is_safetensors(source: &Source, budget: &Budget) -> Result<bool> {
     if *source == Source::Stdin {
         return Ok(false);
     }
-    let mut bytes = source.open()?;
+    let mut bytes = source.open(budget)?;
     Ok(begins_like_safetensors(bytes.fill_buf().map_err(|error| source.unreadable(error))?))
 }
 
@@ -116,22 +132,24 @@ pub(crate) fn table_shape(shape: &[usize], name: &str) -> Result<(usize, usize)>
 
 fn table_of_array(array: Array, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
     let (_, n_columns) = table_shape(&array.shape, name)?;
+    charge_columns(n_columns, 0, name, options.budget)?;
     table_of_columns(vec![(array, numbered_names(n_columns))], name, options)
 }
 
-/// The only array with two axes, or the named one; arrays with one axis of the same length are additional columns.
-fn table_of_archive<R: Read + std::io::Seek>(
-    mut archive: Archive<R>,
+/// The only array with two axes, or the named one; arrays with one axis of the same length are additional columns. No other array
+/// is read.
+fn table_of_archive<R: Read + Seek>(
+    mut archive: Archive<'_, R>,
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
-    let mut arrays = archive.all_numbers()?;
+    let mut arrays = archive.shapes()?;
     if arrays.is_empty() {
         return Err(not_a_table(name, "it contains no array of numbers".into()));
     }
-    let is_main = |(array, held): &(String, Array)| match options.array {
+    let is_main = |(array, shape): &(String, Vec<usize>)| match options.array {
         Some(wanted) => array == wanted,
-        None => held.shape.len() == 2 || arrays.len() == 1,
+        None => shape.len() == 2 || arrays.len() == 1,
     };
     let mains: Vec<usize> = (0..arrays.len()).filter(|&place| is_main(&arrays[place])).collect();
     let [main] = mains[..] else {
@@ -145,12 +163,16 @@ fn table_of_archive<R: Read + std::io::Seek>(
         };
         return Err(not_a_table(name, problem));
     };
-    let (_, table) = arrays.swap_remove(main);
-    let (n_rows, n_columns) = table_shape(&table.shape, name)?;
-    let mut parts = vec![(table, numbered_names(n_columns))];
-    arrays.retain(|(_, array)| array.shape == [n_rows]);
-    arrays.sort_by(|a, b| a.0.cmp(&b.0));
-    parts.extend(arrays.into_iter().map(|(array, held)| (held, vec![array])));
+    let (main, shape) = arrays.swap_remove(main);
+    let (n_rows, n_columns) = table_shape(&shape, name)?;
+    arrays.retain(|(_, shape)| *shape == [n_rows]);
+    arrays.sort_unstable();
+    let more: usize = arrays.iter().map(|(array, _)| array.len()).sum();
+    charge_columns(n_columns + arrays.len(), more, name, options.budget)?;
+    let mut parts = vec![(archive.array(&main)?, numbered_names(n_columns))];
+    for (array, _) in arrays {
+        parts.push((archive.array(&array)?, vec![array]));
+    }
     table_of_columns(parts, name, options)
 }
 
@@ -170,7 +192,9 @@ fn table_of_columns(
         table.values = parts.into_iter().next().expect("there is one").0.values;
         return table.finish();
     }
-    table.values = Vec::with_capacity(table.n_rows * table.n_numbers);
+    let n_values = table.n_rows.saturating_mul(table.n_numbers);
+    options.budget.take((n_values as u64).saturating_mul(8), name)?;
+    options.budget.reserve(&mut table.values, n_values, name)?;
     for row in 0..table.n_rows {
         let cells = parts.iter().flat_map(|(array, names)| {
             let width = names.len();
@@ -179,11 +203,16 @@ fn table_of_columns(
         for (cell, column) in cells.zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Numbers(_) => table.values.push(cell),
-                Cells::Texts(texts) => texts.push(text_of_number(cell)),
+                Cells::Texts(texts) => {
+                    let text = text_of_number(cell);
+                    options.budget.take(text_bytes(text.len()), name)?;
+                    texts.push(text);
+                }
                 Cells::NotNumbers(..) | Cells::Skipped => {}
             }
         }
     }
+    options.budget.give_back(parts.iter().map(|(array, _)| array.bytes()).sum());
     table.finish()
 }
 

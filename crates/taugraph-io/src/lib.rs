@@ -1,7 +1,7 @@
 //! Reads and writes tables, arrays and sparse matrices. No algorithm lives here.
 //!
-//! Readers take untrusted bytes: they allocate no more than the file can fill, never panic, and name the line or row
-//! and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
+//! Readers take untrusted bytes: they hold no more memory than their [`Budget`] allows, verify the checksums that a file has, never
+//! panic, and name the line or row and the column of what is wrong. Writers write to a temporary file in the same folder and rename it at the end.
 //!
 //! - [`read`]: CSV and TSV (also `.gz` and `.zst`), NPY, NPZ, Parquet → [`Table`]; scipy's `.npz`, MatrixMarket →
 //!   [`SparseMatrix`]; svmlight → [`LabeledMatrix`]; the first bytes determine the format;
@@ -11,6 +11,7 @@
 //!
 //! Parquet is the feature `parquet`, which is on by default.
 
+mod budget;
 mod csv_lines;
 mod csv_table;
 mod delimiter;
@@ -23,6 +24,8 @@ mod npz;
 mod on_disk;
 mod output;
 #[cfg(feature = "parquet")]
+mod parquet_pages;
+#[cfg(feature = "parquet")]
 mod parquet_table;
 #[cfg(not(feature = "parquet"))]
 #[path = "without_parquet.rs"]
@@ -32,6 +35,7 @@ mod sparse;
 mod svmlight;
 mod table;
 
+pub use budget::{Budget, Held, Metered};
 pub use csv_table::{is_missing, read_csv};
 pub use error::{Error, Place, Result};
 pub use format::{

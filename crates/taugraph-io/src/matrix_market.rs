@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 
+use crate::budget::Budget;
 use crate::error::{Error, Place, Result};
 use crate::sparse::SparseMatrix;
 
@@ -12,6 +13,9 @@ fn malformed(name: &str, line: u64, problem: impl std::fmt::Display) -> Error {
 
 /// A longer line is not one of numbers.
 const LONGEST_LINE: u64 = 1 << 16;
+
+/// Entries charged at once.
+const STEP: usize = 1 << 12;
 
 struct Lines<'a, R> {
     source: R,
@@ -48,7 +52,7 @@ impl<R: BufRead> Lines<'_, R> {
 }
 
 /// Reads a coordinate matrix: real, integer or pattern; general or symmetric. `name` is for messages.
-pub fn read_matrix_market(source: impl BufRead, name: &str) -> Result<SparseMatrix> {
+pub fn read_matrix_market(source: impl BufRead, name: &str, budget: &Budget) -> Result<SparseMatrix> {
     let mut lines = Lines { source, name, number: 0, line: String::new() };
     let banner = lines.next()?.unwrap_or_default().to_ascii_lowercase();
     let words: Vec<&str> = banner.split_whitespace().collect();
@@ -80,8 +84,13 @@ pub fn read_matrix_market(source: impl BufRead, name: &str) -> Result<SparseMatr
     let [n_rows, n_columns, n_entries] = sizes[..] else {
         return Err(malformed(name, lines.number, "three sizes are expected: rows, columns, entries"));
     };
-    let mut entries = Vec::new();
-    for _ in 0..n_entries {
+    let (mut entries, mut held) = (Vec::new(), budget.hold(0, name)?);
+    for number in 0..n_entries {
+        if number % STEP == 0 {
+            // Two of 16 bytes for a line of a symmetric matrix, and half as much to sort them.
+            held.set(24 * (entries.len() + 2 * STEP) as u64, name)?;
+            budget.reserve(&mut entries, 2 * STEP, name)?;
+        }
         let Some(line) = lines.next()? else {
             let problem = format!("{n_entries} entries were announced, but it ends before that many");
             return Err(malformed(name, lines.number, problem));
@@ -109,7 +118,7 @@ pub fn read_matrix_market(source: impl BufRead, name: &str) -> Result<SparseMatr
             format!("there are more entries than the {n_entries} announced"),
         ));
     }
-    SparseMatrix::from_entries((n_rows, n_columns), entries, "MatrixMarket", name)
+    SparseMatrix::from_entries((n_rows, n_columns), entries, "MatrixMarket", name, budget)
 }
 
 /// Writes the lower triangle of a symmetric matrix, or everything.
@@ -135,18 +144,18 @@ mod tests {
     #[test]
     fn symmetric_files_come_back() {
         let entries = vec![(0, 1, 0.1), (1, 0, 0.1), (2, 2, 1e-300)];
-        let matrix = SparseMatrix::from_entries((3, 3), entries, "test", "x").unwrap();
+        let matrix = SparseMatrix::from_entries((3, 3), entries, "test", "x", Budget::unlimited()).unwrap();
         for is_symmetric in [true, false] {
             let mut bytes = Vec::new();
             write_matrix_market(&matrix, is_symmetric, &mut bytes).unwrap();
-            assert_eq!(read_matrix_market(&bytes[..], "x").unwrap(), matrix);
+            assert_eq!(read_matrix_market(&bytes[..], "x", Budget::unlimited()).unwrap(), matrix);
         }
     }
 
     #[test]
     fn patterns_and_comments_are_read() {
         let text = "%%MatrixMarket matrix coordinate pattern symmetric\n% a comment\n\n2 2 1\n2 1\n";
-        let matrix = read_matrix_market(text.as_bytes(), "x").unwrap();
+        let matrix = read_matrix_market(text.as_bytes(), "x", Budget::unlimited()).unwrap();
         assert_eq!(matrix.entries().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 1.0)]);
     }
 
@@ -164,7 +173,8 @@ mod tests {
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
             ("%%MatrixMarket matrix coordinate real general\n99999999999 2 0\n", "claims"),
         ] {
-            let message = read_matrix_market(text.as_bytes(), "x").unwrap_err().to_string();
+            let message =
+                read_matrix_market(text.as_bytes(), "x", Budget::unlimited()).unwrap_err().to_string();
             assert!(message.contains(line), "{message}");
         }
     }

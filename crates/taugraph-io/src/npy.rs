@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::source::expect_end;
 
 /// The first bytes of every such file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -46,23 +48,26 @@ struct Type {
     is_big: bool,
 }
 
-/// Reads one array. `name` is for messages.
-pub fn read_npy(source: impl Read, name: &str) -> Result<Array> {
-    read_numbers(source, name)?.ok_or_else(|| not_numbers(name))
+impl Array {
+    /// What the values take.
+    pub(crate) fn bytes(&self) -> u64 {
+        8 * self.values.len() as u64
+    }
+}
+
+/// Reads one array; nothing may follow it. `name` is for messages.
+pub fn read_npy(source: impl Read, name: &str, budget: &Budget) -> Result<Array> {
+    let numbers = read(source, name, budget)?.filter(|(_, kind)| !kind.is_text());
+    Ok(numbers.ok_or_else(|| not_numbers(name))?.0)
 }
 
 fn not_numbers(name: &str) -> Error {
     malformed(name, "it contains text or objects; save numbers (float64)".into())
 }
 
-/// Reads one array; `None` if it contains anything but numbers.
-pub(crate) fn read_numbers(source: impl Read, name: &str) -> Result<Option<Array>> {
-    Ok(read(source, name)?.filter(|(_, kind)| !kind.is_text()).map(|(array, _)| array))
-}
-
 /// The text of a zero-dimensional array of text, as scipy writes its formats.
-pub(crate) fn read_text(source: impl Read, name: &str) -> Result<String> {
-    let Some((array, _)) = read(source, name)?.filter(|(_, kind)| kind.is_text()) else {
+pub(crate) fn read_text(source: impl Read, name: &str, budget: &Budget) -> Result<String> {
+    let Some((array, _)) = read(source, name, budget)?.filter(|(_, kind)| kind.is_text()) else {
         return Err(malformed(name, "it does not contain the expected text".into()));
     };
     let characters = array.values.iter().map(|&code| char::from_u32(code as u32).unwrap_or('?'));
@@ -74,15 +79,22 @@ fn malformed(name: &str, problem: String) -> Error {
 }
 
 /// `None` for a type that is neither number nor text.
-fn read(mut source: impl Read, name: &str) -> Result<Option<(Array, Kind)>> {
+fn read(mut source: impl Read, name: &str, budget: &Budget) -> Result<Option<(Array, Kind)>> {
     let Some(array) = Description::read(&mut source, name)? else { return Ok(None) };
-    let mut values = Vec::with_capacity(array.n_values.min(BLOCK));
+    let bytes = (array.n_values as u64).saturating_mul(8);
+    budget.take(bytes, name)?;
+    let mut values = Vec::new();
     array.read_in_blocks(&mut source, name, 1, |block| {
+        budget.reserve(&mut values, block.len(), name)?;
         values.extend_from_slice(block);
         Ok(())
     })?;
+    expect_end(&mut source, name, "NPY")?;
     let kind = array.kind.kind;
-    let values = if array.is_fortran && !kind.is_text() { in_c_order(&values, &array.shape) } else { values };
+    if array.is_fortran && !kind.is_text() {
+        let _turned = budget.hold(bytes, name)?;
+        values = in_c_order(&values, &array.shape, name, budget)?;
+    }
     Ok(Some((Array { shape: array.shape, values }, kind)))
 }
 
@@ -101,7 +113,12 @@ pub(crate) struct Description {
 impl Description {
     /// Reads the header of an array of numbers and nothing after it.
     pub fn of_numbers(source: &mut impl Read, name: &str) -> Result<Self> {
-        Self::read(source, name)?.filter(|array| !array.kind.kind.is_text()).ok_or_else(|| not_numbers(name))
+        Self::if_numbers(source, name)?.ok_or_else(|| not_numbers(name))
+    }
+
+    /// The same; `None` for an array of anything else.
+    pub fn if_numbers(source: &mut impl Read, name: &str) -> Result<Option<Self>> {
+        Ok(Self::read(source, name)?.filter(|array| !array.kind.kind.is_text()))
     }
 
     /// `None` for a type that is neither number nor text.
@@ -170,7 +187,7 @@ impl Description {
 fn read_header(source: &mut impl Read, name: &str) -> Result<(String, u64)> {
     let cut = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => malformed(name, "it ends within its header".into()),
-        _ => Error::Read { name: name.to_string(), source: error },
+        _ => crate::source::unreadable(name, error),
     };
     let mut start = [0; 8];
     source.read_exact(&mut start).map_err(cut)?;
@@ -268,25 +285,26 @@ pub(crate) fn half(bits: u16) -> f64 {
 }
 
 /// From Fortran order (the first axis fastest).
-fn in_c_order(values: &[f64], shape: &[usize]) -> Vec<f64> {
+fn in_c_order(values: &[f64], shape: &[usize], name: &str, budget: &Budget) -> Result<Vec<f64>> {
+    let mut turned = Vec::new();
+    budget.reserve(&mut turned, values.len(), name)?;
     let mut index = vec![0; shape.len()];
     let mut strides = vec![1; shape.len()];
     for axis in 1..shape.len() {
         strides[axis] = strides[axis - 1] * shape[axis - 1];
     }
-    (0..values.len())
-        .map(|_| {
-            let place: usize = index.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
-            for axis in (0..shape.len()).rev() {
-                index[axis] += 1;
-                if index[axis] < shape[axis] {
-                    break;
-                }
-                index[axis] = 0;
+    turned.extend((0..values.len()).map(|_| {
+        let place: usize = index.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
+        for axis in (0..shape.len()).rev() {
+            index[axis] += 1;
+            if index[axis] < shape[axis] {
+                break;
             }
-            values[place]
-        })
-        .collect()
+            index[axis] = 0;
+        }
+        values[place]
+    }));
+    Ok(turned)
 }
 
 /// Writes the header of an array in C order.
@@ -322,7 +340,7 @@ mod tests {
 
     fn values(descr: &str, bytes: &[u8]) -> Vec<f64> {
         let count = format!("({},)", bytes.len() / descr[2..].parse::<usize>().unwrap());
-        read_npy(&file(descr, false, &count, bytes)[..], "x").unwrap().values
+        read_npy(&file(descr, false, &count, bytes)[..], "x", Budget::unlimited()).unwrap().values
     }
 
     #[test]
@@ -340,7 +358,7 @@ mod tests {
     #[test]
     fn fortran_order_is_turned() {
         let bytes: Vec<u8> = [1.0f64, 4.0, 2.0, 5.0, 3.0, 6.0].iter().flat_map(|v| v.to_le_bytes()).collect();
-        let array = read_npy(&file("<f8", true, "(2, 3)", &bytes)[..], "x").unwrap();
+        let array = read_npy(&file("<f8", true, "(2, 3)", &bytes)[..], "x", Budget::unlimited()).unwrap();
         assert_eq!((array.shape, array.values), (vec![2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     }
 
@@ -359,7 +377,7 @@ mod tests {
             file("<f8", false, "(-1,)", &[0; 16]),
             file("<f8", false, "(3,)", &[0; 16]),
         ] {
-            assert!(matches!(read_npy(&bytes[..], "x"), Err(Error::Malformed { .. })));
+            assert!(matches!(read_npy(&bytes[..], "x", Budget::unlimited()), Err(Error::Malformed { .. })));
         }
     }
 
@@ -369,6 +387,6 @@ mod tests {
         write_header(&mut bytes, "<f8", &[2, 1]).unwrap();
         assert_eq!(bytes.len() % 64, 0);
         bytes.extend([1.0f64, 2.0].iter().flat_map(|v| v.to_le_bytes()));
-        assert_eq!(read_npy(&bytes[..], "x").unwrap().values, [1.0, 2.0]);
+        assert_eq!(read_npy(&bytes[..], "x", Budget::unlimited()).unwrap().values, [1.0, 2.0]);
     }
 }

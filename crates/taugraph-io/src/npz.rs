@@ -6,8 +6,9 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
+use crate::budget::{Budget, Metered};
 use crate::error::{Error, Result};
-use crate::npy::{Array, read_npy, read_numbers, read_text, write_header};
+use crate::npy::{Array, Description, read_npy, read_text, write_header};
 use crate::sparse::{SparseMatrix, check_shape};
 
 /// More arrays than any sensible archive has.
@@ -24,19 +25,26 @@ fn of_zip(name: &str, error: ZipError) -> Error {
     }
 }
 
+/// What the zip crate keeps for each byte of an archive's directory, at most.
+const DIRECTORY_TIMES: u64 = 16;
+
 /// An opened archive.
-pub(crate) struct Archive<R> {
+pub(crate) struct Archive<'a, R> {
     zip: ZipArchive<R>,
     name: String,
+    budget: &'a Budget,
 }
 
-impl<R: Read + Seek> Archive<R> {
-    pub fn open(source: R, name: &str) -> Result<Self> {
+impl<'a, R: Read + Seek> Archive<'a, R> {
+    pub fn open(mut source: R, name: &str, budget: &'a Budget) -> Result<Self> {
+        // Twice: the first time to see what the directory takes.
+        let metered = Metered::new(&mut source, DIRECTORY_TIMES, budget);
+        ZipArchive::new(metered).map_err(|error| of_zip(name, error))?.into_inner().keep();
         let zip = ZipArchive::new(source).map_err(|error| of_zip(name, error))?;
         if zip.len() > MAX_ARRAYS {
             return Err(malformed(name, format!("it contains {} files", zip.len())));
         }
-        Ok(Self { zip, name: name.to_string() })
+        Ok(Self { zip, name: name.to_string(), budget })
     }
 
     /// Names of the arrays, without `.npy`.
@@ -51,20 +59,17 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     pub fn array(&mut self, array: &str) -> Result<Array> {
-        self.member(array, |file, name| read_npy(file, name))
+        let budget = self.budget;
+        self.member(array, |file, name| read_npy(file, name, budget))
     }
 
-    /// `None` if the array does not contain numbers.
-    pub fn numbers(&mut self, array: &str) -> Result<Option<Array>> {
-        self.member(array, |file, name| read_numbers(file, name))
-    }
-
-    /// All arrays of numbers, with their names.
-    pub fn all_numbers(&mut self) -> Result<Vec<(String, Array)>> {
+    /// Names and shapes of all arrays of numbers, from their headers alone.
+    pub fn shapes(&mut self) -> Result<Vec<(String, Vec<usize>)>> {
         let mut found = Vec::new();
-        for name in self.arrays() {
-            if let Some(array) = self.numbers(&name)? {
-                found.push((name, array));
+        for array in self.arrays() {
+            let described = self.member(&array, |mut file, name| Description::if_numbers(&mut file, name))?;
+            if let Some(described) = described {
+                found.push((array, described.shape));
             }
         }
         Ok(found)
@@ -73,7 +78,7 @@ impl<R: Read + Seek> Archive<R> {
     fn member<T>(
         &mut self,
         array: &str,
-        read: fn(zip::read::ZipFile<'_, R>, &str) -> Result<T>,
+        read: impl FnOnce(zip::read::ZipFile<'_, R>, &str) -> Result<T>,
     ) -> Result<T> {
         let place = format!("{} ({array})", self.name);
         let file = self.zip.by_name(&format!("{array}.npy")).map_err(|error| of_zip(&place, error))?;
@@ -83,7 +88,8 @@ impl<R: Read + Seek> Archive<R> {
     /// The sparse matrix.
     pub fn sparse(mut self) -> Result<SparseMatrix> {
         let name = self.name.clone();
-        let format = self.member("format", |file, name| read_text(file, name))?;
+        let budget = self.budget;
+        let format = self.member("format", |file, name| read_text(file, name, budget))?;
         let shape = self.array("shape")?.values;
         let [n_rows, n_columns] = shape[..] else {
             return Err(malformed(&name, "its shape is not that of a matrix"));
@@ -95,8 +101,12 @@ impl<R: Read + Seek> Archive<R> {
         let shape = (n_rows as usize, n_columns as usize);
         let values = self.array("data")?.values;
         check_shape(shape, values.len(), "NPZ", &name)?;
+        // Rows, columns and entries, before they are sorted.
+        let _held = budget.hold(24 * values.len() as u64, &name)?;
         let ids = |archive: &mut Self, array: &str| -> Result<Vec<u32>> {
-            let found = archive.array(array)?.values;
+            let found = archive.array(array)?;
+            budget.give_back(found.bytes());
+            let found = found.values;
             if found.len() != values.len() {
                 return Err(malformed(&name, format!("{array} and data differ in length")));
             }
@@ -118,20 +128,25 @@ impl<R: Read + Seek> Archive<R> {
                 return Err(malformed(&name, problem));
             }
         };
-        let entries = rows.into_iter().zip(columns).zip(values);
-        let entries = entries.map(|((row, column), value)| (row, column, value)).collect();
-        SparseMatrix::from_entries(shape, entries, "NPZ", &name)
+        let mut entries = Vec::new();
+        budget.reserve(&mut entries, values.len(), &name)?;
+        entries.extend(
+            rows.into_iter().zip(columns).zip(values).map(|((row, column), value)| (row, column, value)),
+        );
+        SparseMatrix::from_entries(shape, entries, "NPZ", &name, budget)
     }
 }
 
 /// Reads a sparse matrix saved by `scipy.sparse.save_npz`. `name` is for messages.
-pub fn read_sparse_npz(source: impl Read + Seek, name: &str) -> Result<SparseMatrix> {
-    Archive::open(source, name)?.sparse()
+pub fn read_sparse_npz(source: impl Read + Seek, name: &str, budget: &Budget) -> Result<SparseMatrix> {
+    Archive::open(source, name, budget)?.sparse()
 }
 
 /// Reads every array of numbers in an archive, with its name.
-pub fn read_arrays(source: impl Read + Seek, name: &str) -> Result<Vec<(String, Array)>> {
-    Archive::open(source, name)?.all_numbers()
+pub fn read_arrays(source: impl Read + Seek, name: &str, budget: &Budget) -> Result<Vec<(String, Array)>> {
+    let mut archive = Archive::open(source, name, budget)?;
+    let names = archive.shapes()?.into_iter().map(|(array, _)| array);
+    names.map(|array| archive.array(&array).map(|found| (array, found))).collect()
 }
 
 fn to_id(value: f64) -> Option<u32> {

@@ -3,13 +3,14 @@
 
 use std::io::{BufRead, Seek};
 
+use crate::budget::{Budget, text_bytes};
 use crate::error::{Error, Result};
 use crate::format::{table_shape, text_of_number};
 use crate::mapped::{MappedValues, ScratchFolder, ScratchTable, ScratchWriter};
 use crate::npy::{self, Description};
 use crate::parquet_table::{parquet_extent, read_parquet_into};
-use crate::source::{Source, open_file};
-use crate::table::{Cells, ReadOptions, Table, numbered_names};
+use crate::source::{Source, expect_end, goes_on, open_file};
+use crate::table::{Cells, ReadOptions, Table, charge_columns, numbered_names};
 
 /// Values transposed from columns to rows at once.
 const BLOCK: usize = 1 << 20;
@@ -46,7 +47,7 @@ impl AsRef<[f64]> for DiskValues {
 pub fn extent(source: &Source, options: &ReadOptions<'_>) -> Result<Option<(usize, usize)>> {
     let Source::File(path) = source else { return Ok(None) };
     let name = source.to_string();
-    let mut bytes = source.open()?;
+    let mut bytes = source.open(options.budget)?;
     let start = bytes.fill_buf().map_err(|error| source.unreadable(error))?;
     if start.starts_with(npy::MAGIC) {
         let array = Description::of_numbers(&mut bytes, &name)?;
@@ -66,7 +67,7 @@ pub fn read_on_disk(
     scratch: &ScratchFolder,
 ) -> Result<DiskTable> {
     let name = source.to_string();
-    let mut bytes = source.open()?;
+    let mut bytes = source.open(options.budget)?;
     let start = bytes.fill_buf().map_err(|error| source.unreadable(error))?;
     if start.is_empty() {
         return Err(Error::Empty { name });
@@ -96,6 +97,7 @@ pub fn read_on_disk(
 
 fn empty_table(array: &Description, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
     let (n_rows, n_columns) = table_shape(&array.shape, name)?;
+    charge_columns(n_columns, 0, name, options.budget)?;
     let names = numbered_names(n_columns);
     let roles = (options.roles)(&names)?;
     let mut table = Table::empty(name, names, &roles, None);
@@ -117,7 +119,7 @@ fn read_npy(
     let values = match mapped {
         Some(values) if !array.is_fortran && table.n_numbers == n_columns => DiskValues::File(values),
         mapped => {
-            let mut rows = Rows::new(&mut table, scratch)?;
+            let mut rows = Rows::new(&mut table, scratch, options.budget)?;
             match mapped {
                 Some(values) if array.is_fortran => turn(values.as_ref(), n_rows, n_columns, &mut rows)?,
                 Some(values) => {
@@ -127,9 +129,13 @@ fn read_npy(
                 None if array.is_fortran => {
                     let mut columns = scratch.writer()?;
                     array.read_in_blocks(&mut bytes, &name, 1, |block| columns.push(block))?;
+                    expect_end(&mut bytes, &name, "NPY")?;
                     turn(columns.finish()?.as_ref(), n_rows, n_columns, &mut rows)?;
                 }
-                None => array.read_in_blocks(&mut bytes, &name, n_columns, |block| rows.push(block))?,
+                None => {
+                    array.read_in_blocks(&mut bytes, &name, n_columns, |block| rows.push(block))?;
+                    expect_end(&mut bytes, &name, "NPY")?;
+                }
             }
             DiskValues::Scratch(rows.out.finish()?)
         }
@@ -155,6 +161,9 @@ fn map_array(array: &Description, source: &Source) -> Result<Option<MappedValues
     if metadata.len() < length {
         return Err(array.ends_early(&name));
     }
+    if metadata.len() > length {
+        return Err(goes_on(&name, "NPY"));
+    }
     MappedValues::open(&file, array.begin, array.n_values).map_err(|error| source.unreadable(error))
 }
 
@@ -176,14 +185,15 @@ fn turn(columns: &[f64], n_rows: usize, n_columns: usize, rows: &mut Rows<'_>) -
 /// Takes whole rows and keeps the columns that their roles require.
 struct Rows<'a> {
     table: &'a mut Table,
+    budget: &'a Budget,
     out: ScratchWriter<'a>,
     /// The numbers of a block.
     numbers: Vec<f64>,
 }
 
 impl<'a> Rows<'a> {
-    fn new(table: &'a mut Table, scratch: &'a ScratchFolder) -> Result<Self> {
-        Ok(Self { table, out: scratch.writer()?, numbers: Vec::new() })
+    fn new(table: &'a mut Table, scratch: &'a ScratchFolder, budget: &'a Budget) -> Result<Self> {
+        Ok(Self { table, budget, out: scratch.writer()?, numbers: Vec::new() })
     }
 
     fn push(&mut self, block: &[f64]) -> Result<()> {
@@ -195,7 +205,11 @@ impl<'a> Rows<'a> {
             for (&cell, column) in row.iter().zip(&mut self.table.columns) {
                 match &mut column.cells {
                     Cells::Numbers(_) => self.numbers.push(cell),
-                    Cells::Texts(texts) => texts.push(text_of_number(cell)),
+                    Cells::Texts(texts) => {
+                        let text = text_of_number(cell);
+                        self.budget.take(text_bytes(text.len()), &self.table.name)?;
+                        texts.push(text);
+                    }
                     Cells::NotNumbers(..) | Cells::Skipped => {}
                 }
             }

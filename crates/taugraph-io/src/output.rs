@@ -141,6 +141,7 @@ fn compressed(
         }
         Some("zst") => {
             let mut encoder = zstd::Encoder::new(&mut out, 3)?;
+            encoder.include_checksum(true)?;
             body(&mut encoder)?;
             encoder.finish()?;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -14,16 +14,31 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
+use crate::budget::{Budget, Held, Refusal, text_bytes};
 use crate::error::{Error, Place, Result};
 use crate::output::Output;
+use crate::parquet_pages::{Pages, Shared};
 use crate::source::{Source, open_file};
-use crate::table::{Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Table, check_names};
+use crate::table::{Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Table, charge_columns, check_names};
 
 /// Values read at once.
 const BLOCK: usize = 1 << 16;
 
+/// What the parquet crate keeps for each byte of a file's metadata, at most.
+const METADATA_TIMES: u64 = 32;
+
 fn malformed(name: &str, problem: impl ToString) -> Error {
     Error::Malformed { name: name.to_string(), format: "Parquet", problem: problem.to_string() }
+}
+
+/// A refusal for want of memory passes through the parquet crate.
+fn of_parquet(name: &str, error: ParquetError) -> Error {
+    if let ParquetError::External(inner) = &error
+        && let Some(refusal) = inner.downcast_ref::<std::io::Error>().and_then(Refusal::within)
+    {
+        return refusal.of(name);
+    }
+    malformed(name, error)
 }
 
 /// Reads a flat table. `name` is for messages.
@@ -32,7 +47,13 @@ pub fn read_parquet(
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
-    let room = |n_values| Ok(vec![f64::NAN; n_values]);
+    let room = |n_values: usize| {
+        let mut values = Vec::new();
+        options.budget.take((n_values as u64).saturating_mul(8), name)?;
+        options.budget.reserve(&mut values, n_values, name)?;
+        values.resize(n_values, f64::NAN);
+        Ok(values)
+    };
     let (mut table, values) = read_parquet_into(source, name, options, room)?;
     table.values = values;
     table.finish()
@@ -47,10 +68,13 @@ pub(crate) fn read_parquet_source(
     let name = source.to_string();
     // A file is read in place; anything else has to be in memory, because Parquet is read from its end.
     match source {
-        Source::File(path) if !source.is_compressed()? => {
+        Source::File(path) if path.is_file() && !source.is_compressed()? => {
             read_parquet(open_file(path, &name)?, &name, options)
         }
-        _ => read_parquet(Bytes::from(source.rest_of(bytes)?), &name, options),
+        _ => {
+            let (all, _held) = source.rest_of(bytes, options.budget)?;
+            read_parquet(Bytes::from(all), &name, options)
+        }
     }
 }
 
@@ -62,9 +86,10 @@ pub(crate) fn read_parquet_into<V: AsMut<[f64]>>(
     room: impl FnOnce(usize) -> Result<V>,
 ) -> Result<(Table, V)> {
     whole_or_damaged(name, || {
-        let (reader, mut table, fields) = open(source, name, options)?;
-        let mut values = room(table.n_rows * table.n_numbers)?;
-        read(&reader, &mut table, &fields, values.as_mut())?;
+        let Opened { source, reader, mut table, fields, _held } = open(source, name, options)?;
+        let n_values = table.n_rows.checked_mul(table.n_numbers);
+        let mut values = room(n_values.ok_or_else(|| malformed(name, "it claims too many cells"))?)?;
+        read((&source, &reader), &mut table, &fields, values.as_mut(), options.budget)?;
         Ok((table, values))
     })
 }
@@ -76,7 +101,7 @@ pub(crate) fn parquet_extent(
     options: &ReadOptions<'_>,
 ) -> Result<(usize, usize)> {
     whole_or_damaged(name, || {
-        open(source, name, options).map(|(_, table, _)| (table.n_rows, table.n_numbers))
+        open(source, name, options).map(|opened| (opened.table.n_rows, opened.table.n_numbers))
     })
 }
 
@@ -86,13 +111,19 @@ fn whole_or_damaged<T>(name: &str, read: impl FnOnce() -> Result<T>) -> Result<T
 }
 
 /// The table without its cells, and where they are.
-fn open<R: ChunkReader + 'static>(
-    source: R,
-    name: &str,
-    options: &ReadOptions<'_>,
-) -> Result<(SerializedFileReader<R>, Table, Vec<Field>)> {
-    let length = source.len();
-    let reader = SerializedFileReader::new(source).map_err(|error| malformed(name, error))?;
+struct Opened<R: ChunkReader + 'static> {
+    source: Shared<R>,
+    reader: SerializedFileReader<Shared<R>>,
+    table: Table,
+    fields: Vec<Field>,
+    /// For the metadata.
+    _held: Held,
+}
+
+fn open<R: ChunkReader + 'static>(source: R, name: &str, options: &ReadOptions<'_>) -> Result<Opened<R>> {
+    let (length, source) = (source.len(), Shared::new(source));
+    let _held = options.budget.hold(METADATA_TIMES * metadata_length(&source), name)?;
+    let reader = SerializedFileReader::new(source.clone()).map_err(|error| of_parquet(name, error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let found = schema.root_schema().get_fields().len();
@@ -100,6 +131,8 @@ fn open<R: ChunkReader + 'static>(
         return Err(Error::TooManyColumns { name: name.to_string(), found, most: MAX_COLUMNS });
     }
     let fields = fields(schema);
+    let name_bytes = fields.iter().map(|field| field.name.len()).sum();
+    charge_columns(fields.len(), name_bytes, name, options.budget)?;
     let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
     if names.is_empty() {
         return Err(Error::Empty { name: name.to_string() });
@@ -116,18 +149,26 @@ fn open<R: ChunkReader + 'static>(
     if table.n_rows == 0 {
         return Err(Error::NoRows { name: name.to_string() });
     }
-    Ok((reader, table, fields))
+    Ok(Opened { source, reader, table, fields, _held })
+}
+
+/// Bytes of the metadata at the end of a file, as the last eight bytes say; 0 if that cannot be.
+fn metadata_length(source: &impl ChunkReader) -> u64 {
+    let end = source.len().checked_sub(8).and_then(|end| source.get_bytes(end, 4).ok());
+    let claimed = end.and_then(|bytes| Some(u32::from_le_bytes(bytes.as_ref().try_into().ok()?)));
+    claimed.map(u64::from).filter(|&length| length <= source.len()).unwrap_or(0)
 }
 
 /// Fills the table; numbers go to `values`, row by row.
 fn read<R: ChunkReader + 'static>(
-    reader: &SerializedFileReader<R>,
+    (source, reader): (&Shared<R>, &SerializedFileReader<Shared<R>>),
     table: &mut Table,
     fields: &[Field],
     values: &mut [f64],
+    budget: &Budget,
 ) -> Result<()> {
     let (name, n_rows) = (table.name.clone(), table.n_rows);
-    let failed = |error: ParquetError| malformed(&name, error);
+    let failed = |error: ParquetError| of_parquet(&name, error);
     let mut first = 0;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(failed)?;
@@ -146,11 +187,17 @@ fn read<R: ChunkReader + 'static>(
                 first,
                 n_rows: in_group,
                 field,
+                budget,
                 failed: &failed,
             };
             match field.leaf {
                 None => target.refuse("a nested value")?,
-                Some(leaf) => target.fill(group.get_column_reader(leaf).map_err(failed)?)?,
+                Some(leaf) => {
+                    let column = group.metadata().column(leaf);
+                    let pages = group.get_column_page_reader(leaf).map_err(failed)?;
+                    let pages = Pages::new(pages, source.clone(), column, budget);
+                    target.fill(get_column_reader(column.column_descr_ptr(), Box::new(pages)))?;
+                }
             }
         }
         first += in_group;
@@ -241,6 +288,7 @@ struct Target<'a> {
     first: usize,
     n_rows: usize,
     field: &'a Field,
+    budget: &'a Budget,
     failed: &'a dyn Fn(ParquetError) -> Error,
 }
 
@@ -358,7 +406,9 @@ impl Target<'_> {
             Cells::Texts(_) => {
                 let mut texts = Vec::new();
                 self.cells(reader, |_, cell| {
-                    texts.push(cell.map_or(String::new(), &text));
+                    let text = cell.map_or(String::new(), &text);
+                    self.budget.take(text_bytes(text.len()), &self.table.name)?;
+                    texts.push(text);
                     Ok(())
                 })?;
                 self.append(texts);
@@ -378,6 +428,7 @@ impl Target<'_> {
                     let place = Place::Row(row as u64 + 1);
                     let text = std::str::from_utf8(bytes)
                         .map_err(|_| Error::NotUtf8 { name: name.clone(), place })?;
+                    self.budget.take(text_bytes(text.len()), &name)?;
                     texts.push(text.to_string());
                     Ok(())
                 })?;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use crate::budget::{Budget, Held, Refusal};
 use crate::error::{Error, Result};
 
 /// Bytes read at once.
@@ -28,8 +29,9 @@ impl Source {
         if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path.to_path_buf()) }
     }
 
-    /// Opens it and decompresses gzip and zstd, whatever its name.
-    pub fn open(&self) -> Result<Box<dyn BufRead + Send>> {
+    /// Opens it and decompresses gzip and zstd, whatever its name. Their checksums are verified at the end of the bytes: readers have to
+    /// read up to there.
+    pub fn open(&self, budget: &Budget) -> Result<Box<dyn BufRead + Send>> {
         let raw: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(std::io::stdin()),
             Source::File(path) => Box::new(open_file(path, &self.to_string())?),
@@ -41,7 +43,7 @@ impl Source {
             return Ok(Box::new(BufReader::with_capacity(BUFFER, plain)));
         }
         if start.starts_with(ZSTD) {
-            let plain = zstd::Decoder::with_buffer(buffered).map_err(|source| self.unreadable(source))?;
+            let plain = Zstd::new(buffered, budget, self)?;
             return Ok(Box::new(BufReader::with_capacity(BUFFER, plain)));
         }
         Ok(Box::new(buffered))
@@ -65,11 +67,25 @@ impl Source {
         Ok(start.starts_with(GZIP) || start.starts_with(ZSTD))
     }
 
-    /// The rest of the bytes of an opened source.
-    pub(crate) fn rest_of(&self, mut bytes: Box<dyn BufRead + Send>) -> Result<Vec<u8>> {
-        let mut all = Vec::new();
-        bytes.read_to_end(&mut all).map_err(|error| self.unreadable(error))?;
-        Ok(all)
+    /// The rest of the bytes of an opened source, and what they take.
+    pub(crate) fn rest_of(
+        &self,
+        mut bytes: Box<dyn BufRead + Send>,
+        budget: &Budget,
+    ) -> Result<(Vec<u8>, Held)> {
+        let name = self.to_string();
+        let (mut all, mut held) = (Vec::new(), budget.hold(0, &name)?);
+        loop {
+            let part = bytes.fill_buf().map_err(|error| self.unreadable(error))?;
+            let length = part.len();
+            if length == 0 {
+                return Ok((all, held));
+            }
+            held.add(length as u64, &name)?;
+            budget.reserve(&mut all, length, &name)?;
+            all.extend_from_slice(part);
+            bytes.consume(length);
+        }
     }
 
     pub(crate) fn unreadable(&self, source: std::io::Error) -> Error {
@@ -97,8 +113,81 @@ pub(crate) fn open_file(path: &Path, name: &str) -> Result<File> {
     }
 }
 
+/// A zstd decoder with the memory of its window.
+struct Zstd<R: BufRead> {
+    plain: zstd::Decoder<'static, R>,
+    budget: Budget,
+    window: u64,
+    _held: Held,
+}
+
+impl<R: BufRead> Zstd<R> {
+    /// A window takes at most an eighth of the budget, and never more than zstd allows without being asked.
+    fn new(compressed: R, budget: &Budget, source: &Source) -> Result<Self> {
+        let log = budget.share(8, 1 << 27).max(1 << 10).ilog2();
+        let (window, failed) = (1 << log, |error| source.unreadable(error));
+        let mut plain = zstd::Decoder::with_buffer(compressed).map_err(failed)?;
+        plain.window_log_max(log).map_err(failed)?;
+        let held = budget.hold(window, &source.to_string())?;
+        Ok(Self { plain, budget: budget.clone(), window, _held: held })
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.plain.read(buffer).map_err(|error| match error.to_string().contains("too much memory") {
+            // At least twice the largest window: by how much is not said.
+            true => self.budget.failed(16 * self.window).into(),
+            false => error,
+        })
+    }
+}
+
+/// Reads up to the end of a line, which is included, or of the source.
+pub(crate) fn read_line(
+    source: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    held: &mut Held,
+    name: &str,
+) -> Result<()> {
+    line.clear();
+    loop {
+        let part = source.fill_buf().map_err(|error| unreadable(name, error))?;
+        let end = memchr::memchr(b'\n', part);
+        let length = end.map_or(part.len(), |end| end + 1);
+        // Vectors grow to twice what is in them.
+        held.set(2 * (line.len() + length) as u64, name)?;
+        line.extend_from_slice(&part[..length]);
+        source.consume(length);
+        if end.is_some() || length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads on to the end, where checksums are verified; refuses anything that is still there.
+pub(crate) fn expect_end(source: &mut impl Read, name: &str, format: &'static str) -> Result<()> {
+    let mut next = [0];
+    match source.read(&mut next) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(goes_on(name, format)),
+        Err(error) if error.kind() == ErrorKind::Interrupted => expect_end(source, name, format),
+        Err(error) => Err(unreadable(name, error)),
+    }
+}
+
+/// The error for bytes after the last value: they may be a second array, which would be lost without a word.
+pub(crate) fn goes_on(name: &str, format: &'static str) -> Error {
+    let problem =
+        "it continues after its last value; if it has several arrays, save each to a file".to_string();
+    Error::Malformed { name: name.to_string(), format, problem }
+}
+
 /// An early end or broken compression is the file's fault, anything else the system's.
 pub(crate) fn unreadable(name: &str, source: std::io::Error) -> Error {
+    if let Some(refusal) = Refusal::within(&source) {
+        return refusal.of(name);
+    }
     let name = name.to_string();
     match source.kind() {
         ErrorKind::UnexpectedEof => {
@@ -126,7 +215,7 @@ mod tests {
             let source = Source::new(&path);
             assert_eq!(source.size().unwrap(), size, "{name}");
             let mut bytes = Vec::new();
-            source.open().unwrap().read_to_end(&mut bytes).unwrap();
+            source.open(Budget::unlimited()).unwrap().read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes, b"12345");
         }
         assert_eq!(Source::new(folder.path()).size().unwrap(), None);

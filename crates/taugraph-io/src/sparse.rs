@@ -1,5 +1,6 @@
 //! Sparse matrices in compressed rows, as stored in files: any shape, any values.
 
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 
 /// A sparse matrix in compressed rows; columns ascend within a row and each occurs once.
@@ -35,8 +36,11 @@ impl SparseMatrix {
         mut entries: Vec<(u32, u32, f64)>,
         format: &'static str,
         name: &str,
+        budget: &Budget,
     ) -> Result<Self> {
         check_shape(shape, entries.len(), format, name)?;
+        // The result, and beside it the room to sort.
+        budget.take(12 * entries.len() as u64 + 8 * (shape.0 as u64 + 1), name)?;
         let (n_rows, n_columns) = shape;
         for &(row, column, _) in &entries {
             if row as usize >= n_rows || column as usize >= n_columns {
@@ -48,8 +52,9 @@ impl SparseMatrix {
         }
         entries.sort_by_key(|&(row, column, _)| (row, column));
         let mut offsets = vec![0u64; n_rows + 1];
-        let (mut columns, mut values) =
-            (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        budget.reserve(&mut columns, entries.len(), name)?;
+        budget.reserve(&mut values, entries.len(), name)?;
         let mut before = None;
         for (row, column, value) in entries {
             if before == Some((row, column)) {
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn entries_are_sorted_and_added() {
         let entries = vec![(1, 0, 2.0), (0, 1, 1.0), (1, 0, 3.0)];
-        let matrix = SparseMatrix::from_entries((2, 2), entries, "test", "x").unwrap();
+        let matrix = SparseMatrix::from_entries((2, 2), entries, "test", "x", Budget::unlimited()).unwrap();
         assert_eq!((&matrix.offsets[..], &matrix.columns[..]), (&[0, 1, 2][..], &[1, 0][..]));
         assert_eq!(matrix.values, [1.0, 5.0]);
         assert_eq!(matrix.entries().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 5.0)]);
@@ -108,10 +113,22 @@ mod tests {
 
     #[test]
     fn impossible_shapes_are_refused() {
-        assert!(SparseMatrix::from_entries((2, 2), vec![(2, 0, 1.0)], "test", "x").is_err());
-        assert!(SparseMatrix::from_entries((1 << 31, 2), vec![(2, 0, 1.0)], "test", "x").is_err());
-        assert!(SparseMatrix::from_entries((usize::MAX, 2), vec![], "test", "x").is_err());
-        assert!(SparseMatrix::from_entries((2, usize::MAX), vec![], "test", "x").is_err());
-        assert!(SparseMatrix::from_entries((2, 1 << 31), vec![(1, 5, 1.0)], "test", "x").is_ok());
+        assert!(
+            SparseMatrix::from_entries((2, 2), vec![(2, 0, 1.0)], "test", "x", Budget::unlimited()).is_err()
+        );
+        assert!(
+            SparseMatrix::from_entries((1 << 31, 2), vec![(2, 0, 1.0)], "test", "x", Budget::unlimited())
+                .is_err()
+        );
+        assert!(
+            SparseMatrix::from_entries((usize::MAX, 2), vec![], "test", "x", Budget::unlimited()).is_err()
+        );
+        assert!(
+            SparseMatrix::from_entries((2, usize::MAX), vec![], "test", "x", Budget::unlimited()).is_err()
+        );
+        assert!(
+            SparseMatrix::from_entries((2, 1 << 31), vec![(1, 5, 1.0)], "test", "x", Budget::unlimited())
+                .is_ok()
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use std::io::BufRead;
 
+use crate::budget::{Budget, text_bytes};
 use crate::error::{Error, Place, Result, shortened};
-use crate::source::unreadable;
+use crate::source::read_line;
 use crate::sparse::{LabeledMatrix, SparseMatrix};
 
 /// The largest column that a file may name.
@@ -45,14 +46,14 @@ pub(crate) fn is_svmlight(start: &[u8]) -> bool {
 
 /// Reads labeled sparse rows. Columns count from 1, or from 0 if the file has a column 0; within a row they ascend without
 /// repetition. `qid:` is ignored. `name` is for messages.
-pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatrix> {
-    let mut labels = Vec::new();
+pub fn read_svmlight(mut source: impl BufRead, name: &str, budget: &Budget) -> Result<LabeledMatrix> {
+    let mut labels: Vec<String> = Vec::new();
     let (mut offsets, mut columns, mut values) = (vec![0u64], Vec::new(), Vec::new());
-    let (mut bytes, mut number) = (Vec::new(), 0);
+    let (mut bytes, mut number, mut held) = (Vec::new(), 0, budget.hold(0, name)?);
     loop {
-        bytes.clear();
         number += 1;
-        if source.read_until(b'\n', &mut bytes).map_err(|source| unreadable(name, source))? == 0 {
+        read_line(&mut source, &mut bytes, &mut held, name)?;
+        if bytes.is_empty() {
             break;
         }
         let line = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes) } else { &bytes };
@@ -60,9 +61,15 @@ pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatr
         if line.is_empty() {
             continue;
         }
-        labels.push(
-            read_line(line, &mut columns, &mut values).map_err(|problem| malformed(name, number, problem))?,
-        );
+        // A pair has at least four characters with the blank before it.
+        let most = line.len() / 4 + 1;
+        budget.reserve(&mut columns, most, name)?;
+        budget.reserve(&mut values, most, name)?;
+        let before = values.len();
+        let label =
+            pairs_of(line, &mut columns, &mut values).map_err(|problem| malformed(name, number, problem))?;
+        budget.take(12 * (values.len() - before) as u64 + 8 + text_bytes(label.len()), name)?;
+        labels.push(label);
         offsets.push(values.len() as u64);
     }
     if labels.is_empty() {
@@ -81,7 +88,7 @@ pub fn read_svmlight(mut source: impl BufRead, name: &str) -> Result<LabeledMatr
 }
 
 /// Appends the pairs of a line; returns its label, or what is wrong.
-fn read_line(
+fn pairs_of(
     line: &[u8],
     columns: &mut Vec<u32>,
     values: &mut Vec<f64>,
@@ -152,7 +159,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<LabeledMatrix> {
-        read_svmlight(text.as_bytes(), "x")
+        read_svmlight(text.as_bytes(), "x", Budget::unlimited())
     }
 
     #[test]

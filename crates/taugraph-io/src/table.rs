@@ -1,6 +1,10 @@
 //! Tables as they are read: numbers row by row, texts column by column; and as they are written.
 
+use crate::budget::Budget;
 use crate::error::{Error, Place, Result};
+
+/// What a column takes beside its cells: its name in every place that keeps it, and what is known about it.
+const COLUMN_BYTES: u64 = 320;
 
 /// Maximum number of columns of a table.
 pub(crate) const MAX_COLUMNS: usize = 1_000_000;
@@ -39,13 +43,15 @@ pub struct ReadOptions<'a> {
     pub header: Header,
     /// The array of an NPZ archive; `None` if there is only one.
     pub array: Option<&'a str>,
+    /// The bytes that may be held.
+    pub budget: &'a Budget,
 }
 
 impl ReadOptions<'static> {
     /// Every column as numbers.
     pub fn numbers() -> Self {
         let roles = &|names: &[String]| Ok(vec![Role::Number; names.len()]);
-        Self { roles, delimiter: None, header: Header::Automatic, array: None }
+        Self { roles, delimiter: None, header: Header::Automatic, array: None, budget: Budget::unlimited() }
     }
 }
 
@@ -191,6 +197,11 @@ impl Table {
             None => Place::Row(row + 1),
         }
     }
+}
+
+/// Charges columns whose names have so many bytes together; to be called before they are named.
+pub(crate) fn charge_columns(n: usize, name_bytes: usize, file: &str, budget: &Budget) -> Result<()> {
+    budget.take((COLUMN_BYTES * n as u64).saturating_add(4 * name_bytes as u64), file)
 }
 
 /// Names for columns that have none.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use taugraph_io::{
-    Cells, Contents, Error, Header, LabeledMatrix, NewColumn, NewTable, Output, ReadOptions, Role, Source,
-    SparseMatrix, Table, read, read_csv, write_graph, write_table,
+    Budget, Cells, Contents, Error, Header, LabeledMatrix, NewColumn, NewTable, Output, ReadOptions, Role,
+    Source, SparseMatrix, Table, read, read_csv, write_graph, write_table,
 };
 
 fn csv(text: &str) -> Result<Table, Error> {
@@ -19,7 +19,7 @@ fn message(text: &str) -> String {
 /// All columns as text.
 fn texts(path: &Path) -> Vec<Vec<String>> {
     let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Automatic, array: None };
+    let options = ReadOptions { roles: &roles, ..ReadOptions::numbers() };
     let Contents::Table(table) = read(&Source::new(path), &options).unwrap() else { panic!("no table") };
     table
         .columns
@@ -100,7 +100,7 @@ fn broken_text_tables_name_the_place() {
         assert!(said.contains(expected), "{text:?}: {said}");
     }
     let roles = |names: &[String]| Ok(vec![Role::Text; names.len()]);
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Automatic, array: None };
+    let options = ReadOptions { roles: &roles, ..ReadOptions::numbers() };
     let said = read_csv(&b"a,b\nx,\xff\n"[..], "x.csv", &options).unwrap_err().to_string();
     assert!(said.contains("line 2") && said.contains("UTF-8"), "{said}");
     let said = read_csv(&b"\xff\xfea\0"[..], "x.csv", &options).unwrap_err().to_string();
@@ -265,8 +265,8 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = read_csv(&bytes[..], "x", &ReadOptions::numbers());
-        let _ = taugraph_io::read_npy(&bytes[..], "x");
-        let _ = taugraph_io::read_matrix_market(&bytes[..], "x");
+        let _ = taugraph_io::read_npy(&bytes[..], "x", Budget::unlimited());
+        let _ = taugraph_io::read_matrix_market(&bytes[..], "x", Budget::unlimited());
     }
 }
 

@@ -81,7 +81,7 @@ fn roles(names: &[String]) -> taugraph_io::Result<Vec<Role>> {
 }
 
 fn with_roles() -> ReadOptions<'static> {
-    ReadOptions { roles: &roles, delimiter: None, header: Header::Automatic, array: None }
+    ReadOptions { roles: &roles, ..ReadOptions::numbers() }
 }
 
 /// Both readers give the same table, and its extent is known beforehand.

@@ -3,7 +3,12 @@
 mod common;
 mod datasets;
 mod fetch;
+mod fuzz_corpus;
 mod paper;
 mod server;
 mod studies;
 mod tidy;
+
+// The bodies of the fuzz targets, which are in a workspace of their own.
+#[path = "../../../fuzz/src/lib.rs"]
+mod targets;

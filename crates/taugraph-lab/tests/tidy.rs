@@ -46,7 +46,7 @@ fn compare(table: &LabeledTable, folder: &Path, id: &str, file: &str, codes: &[(
     let roles = |names: &[String]| {
         Ok(names.iter().map(|name| if name == "label" { Role::Text } else { Role::Number }).collect())
     };
-    let options = ReadOptions { roles: &roles, delimiter: None, header: Header::Yes, array: None };
+    let options = ReadOptions { roles: &roles, header: Header::Yes, ..ReadOptions::numbers() };
     let Contents::Table(tidy) = read(&Source::new(&folder.join("tidy").join(file)), &options).unwrap() else {
         panic!("{file} is not a table");
     };

@@ -65,6 +65,8 @@ impl From<taugraph_io::Error> for Failure {
     fn from(error: taugraph_io::Error) -> Self {
         if error.is_broken_pipe() {
             Failure::BrokenPipe
+        } else if let taugraph_io::Error::OverBudget { .. } = error {
+            Failure::Memory(error.to_string())
         } else if error.is_output() {
             Failure::Output(error.to_string())
         } else {

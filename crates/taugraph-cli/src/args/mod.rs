@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use taugraph::params::Preset;
+use taugraph_terminal::size_in_bytes;
 
 use crate::failure::EXIT_CODES;
 
@@ -305,6 +306,9 @@ pub struct CompareArgs {
     /// Write the result as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Memory that may be used, as 500M or 4G [default: what is available]
+    #[arg(long, value_name = "SIZE", value_parser = size_in_bytes, hide_short_help = true)]
+    pub memory: Option<u64>,
 }
 
 /// Say what would be read from a file: rows, columns, types, missing cells, duplicates, memory; or what a model is.
@@ -318,6 +322,9 @@ pub struct InfoArgs {
     /// Write the result as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Memory that may be used, as 500M or 4G [default: what is available]
+    #[arg(long, value_name = "SIZE", value_parser = size_in_bytes, hide_short_help = true)]
+    pub memory: Option<u64>,
 }
 
 #[cfg(test)]

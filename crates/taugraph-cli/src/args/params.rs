@@ -8,6 +8,7 @@ use taugraph::params::Preset;
 use taugraph::points::{Missing, Standardize};
 use taugraph::propagate::Rule;
 use taugraph::{Config, Outliers};
+use taugraph_io::Budget;
 
 use crate::dataset::read_numbers;
 use crate::failure::{Failure, Outcome};
@@ -124,9 +125,14 @@ fn set(config: &mut Config, path: &str, value: Option<impl Into<Value>>) -> Outc
     }
 }
 
+/// What the list of a parameter may take: it has a few numbers.
+const LIST_BYTES: u64 = 1 << 26;
+
 fn assign(config: &mut Config, assignment: &str) -> Outcome<()> {
     match assignment.split_once("=@") {
-        Some((path, file)) => Ok(config.set(path.trim(), read_numbers(file.as_ref())?)?),
+        Some((path, file)) => {
+            Ok(config.set(path.trim(), read_numbers(file.as_ref(), &Budget::of(Some(LIST_BYTES)))?)?)
+        }
         None => config.assign(assignment).map_err(|error| Failure::Usage(format!("--set: {error}"))),
     }
 }

@@ -59,7 +59,7 @@ pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels
     let is_compared = input.n_rows() <= COMPARED_ROWS && dataset.kind != Kind::Graph;
     let keeps_points = args.save_model.is_some() || page.is_some() || is_compared;
     let config = context.settings.params.clone();
-    let constraints = row_pairs(&context.settings, &dataset)?;
+    let constraints = row_pairs(&context.settings, &dataset, context.budget())?;
     let estimator =
         SpectralClustering::with_config(config).keep_points(keeps_points).constraints(constraints);
     let mut table = None;

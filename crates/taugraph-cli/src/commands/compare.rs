@@ -1,7 +1,10 @@
 //! `taugraph compare`.
 
+use std::path::Path;
+
 use taugraph::labels::Labels;
-use taugraph_io::Output;
+use taugraph::memory;
+use taugraph_io::{Budget, Output};
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Outcome};
@@ -9,9 +12,12 @@ use crate::label_column::read_label_column;
 use crate::report::{Scores, is_missing, write_json};
 
 pub fn compare(args: &CompareArgs) -> Outcome<()> {
-    let first = read_label_column(&args.first, args.first_column.as_deref(), &["label", "class", "cluster"])?;
-    let second =
-        read_label_column(&args.second, args.second_column.as_deref(), &["cluster", "label", "class"])?;
+    let budget = Budget::of(args.memory.or_else(memory::available));
+    let read = |file: &Path, column: &Option<String>, usual: &[&str]| {
+        read_label_column(file, column.as_deref(), usual, &budget)
+    };
+    let first = read(&args.first, &args.first_column, &["label", "class", "cluster"])?;
+    let second = read(&args.second, &args.second_column, &["cluster", "label", "class"])?;
     if first.len() != second.len() {
         return Err(Failure::Input(format!(
             "{} has {} rows, {} has {}; both must label the same rows",

@@ -1,7 +1,8 @@
 //! `taugraph info`.
 
+use taugraph::memory;
 use taugraph::progress::Run;
-use taugraph_io::{Contents, DiskTable, Source, is_safetensors};
+use taugraph_io::{Budget, Contents, DiskTable, Source, Table, is_safetensors};
 
 use crate::args::InfoArgs;
 use crate::dataset::{read_contents, read_disk_table};
@@ -17,21 +18,26 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     let mut settings = Settings::default();
     settings.apply_input(&args.input)?;
     args.params.apply(&mut settings.params)?;
-    let run = Run::new(0);
-    let features = Features::of_preparation(&args.input, &settings, &for_copies(), run.memory_limit)?;
-    let run = features.place(run);
+    let limit = args.memory.or_else(memory::available);
+    let features = Features::of_preparation(&args.input, &settings, &for_copies(), limit)?;
+    let budget = Budget::of(limit);
     let source = Source::new(&settings.input.file);
     let name = source.to_string();
-    let found = if let Some(read) = read_disk_table(&settings.input, &features) {
+    // What is described shares the memory with what was read.
+    let of_table = |table: &Table, values: &[f64]| {
+        let run = features.place(Run::new(0).with_memory_limit(limit.map(|_| budget.left())));
+        of_table(&name, (table, values), &settings, &run, (args.json.is_some(), &budget))
+    };
+    let found = if let Some(read) = read_disk_table(&settings.input, &features, &budget) {
         let DiskTable { table, values } = read?;
-        of_table(&name, &table, values.as_ref(), &settings, &run)?
-    } else if is_safetensors(&source)? {
-        of_model(&name, &load_model(&source)?)
+        of_table(&table, values.as_ref())?
+    } else if is_safetensors(&source, &budget)? {
+        of_model(&name, &load_model(&source, &budget)?)
     } else {
-        match read_contents(&settings.input)? {
+        match read_contents(&settings.input, &budget)? {
             Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,
             Contents::Labeled(found) => of_sparse(&name, found.matrix, Some(found.labels), &settings)?,
-            Contents::Table(table) => of_table(&name, &table, &table.values, &settings, &run)?,
+            Contents::Table(table) => of_table(&table, &table.values)?,
         }
     };
     match &args.json {

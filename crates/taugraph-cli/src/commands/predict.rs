@@ -1,7 +1,7 @@
 //! `taugraph predict`.
 
 use taugraph::progress::Run;
-use taugraph_io::Source;
+use taugraph_io::{Budget, Source};
 
 use crate::args::PredictCommand;
 use crate::failure::{Failure, Outcome};
@@ -31,9 +31,10 @@ pub fn predict(args: &PredictCommand) -> Outcome<()> {
     let run = run.with_memory_limit(args.memory.or(run.memory_limit));
 
     run.stage("read", None)?;
-    let model = load_model(&Source::new(&args.model))?;
+    let budget = Budget::of(run.memory_limit);
+    let model = load_model(&Source::new(&args.model), &budget)?;
     check_outputs(args, &model)?;
-    let found = PlacedRows::new(&model, &args.input(), &run)?;
+    let found = PlacedRows::new(&model, &args.input(), &run, &budget)?;
 
     run.stage("write", None)?;
     if outputs.has_result() {

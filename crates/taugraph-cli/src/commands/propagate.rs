@@ -29,7 +29,7 @@ pub fn propagate(args: &PropagateCommand) -> Outcome<()> {
     let context = Context::new(settings, &args.input, &args.run, &args.resume)?;
     let settings = &context.settings;
     let (dataset, input) = context.read()?;
-    let given = given_labels(settings, &dataset)?;
+    let given = given_labels(settings, &dataset, context.budget())?;
     check_model_input(args.save_model.as_deref(), dataset.kind)?;
     let page = Page::asked(&args.shows, &dataset, &input, settings.params.seed);
     let mut config = settings.params.clone();

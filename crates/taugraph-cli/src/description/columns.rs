@@ -9,7 +9,7 @@ use super::n_different;
 use crate::report::{grouped, is_missing, significant};
 
 /// Columns listed for people; JSON has all.
-const MAX_LISTED: usize = 100;
+pub(super) const MAX_LISTED: usize = 100;
 
 /// One line about a column.
 pub(super) struct ColumnLine {
@@ -35,7 +35,8 @@ impl ColumnLine {
     }
 }
 
-pub(super) fn column_lines(table: &Table, values: &[f64]) -> Vec<ColumnLine> {
+/// Describes the first columns.
+pub(super) fn column_lines(table: &Table, values: &[f64], count: usize) -> Vec<ColumnLine> {
     let describe = |column: &Column| {
         let mut line = ColumnLine {
             name: column.name.clone(),
@@ -76,10 +77,10 @@ pub(super) fn column_lines(table: &Table, values: &[f64]) -> Vec<ColumnLine> {
         }
         line
     };
-    table.columns.iter().map(describe).collect()
+    table.columns.iter().take(count).map(describe).collect()
 }
 
-pub(super) fn write_lines(text: &mut String, lines: &[ColumnLine]) -> std::fmt::Result {
+pub(super) fn write_lines(text: &mut String, lines: &[ColumnLine], n_columns: usize) -> std::fmt::Result {
     let shown = &lines[..lines.len().min(MAX_LISTED)];
     let width = shown.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(
@@ -98,8 +99,8 @@ pub(super) fn write_lines(text: &mut String, lines: &[ColumnLine]) -> std::fmt::
         }
         writeln!(text, "  {}", line.note)?;
     }
-    if lines.len() > shown.len() {
-        writeln!(text, "… and {} more columns (--json has all)", grouped(lines.len() - shown.len()))?;
+    if n_columns > shown.len() {
+        writeln!(text, "… and {} more columns (--json has all)", grouped(n_columns - shown.len()))?;
     }
     Ok(())
 }

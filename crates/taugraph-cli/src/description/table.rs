@@ -5,28 +5,38 @@ use std::fmt::Write;
 use serde_json::json;
 use taugraph::progress::Run;
 use taugraph::robust::RowSize;
-use taugraph_io::Table;
+use taugraph_io::{Budget, Table};
 
 use super::Description;
-use super::columns::{ColumnLine, column_lines, write_lines};
+use super::columns::{ColumnLine, MAX_LISTED, column_lines, write_lines};
 use super::copies::{copies_text, n_copies};
 use super::memory::memory_needed;
 use crate::failure::Outcome;
 use crate::report::grouped;
 use crate::settings::Settings;
 
+/// What the description of a column takes, most of it in JSON.
+const LINE_BYTES: u64 = 2_000;
+
+/// Every column is described in JSON, the first ones for people.
 pub fn of_table(
     name: &str,
-    table: &Table,
-    values: &[f64],
+    (table, values): (&Table, &[f64]),
     settings: &Settings,
     run: &Run<'_>,
+    (as_json, budget): (bool, &Budget),
 ) -> Outcome<Description> {
-    let lines = column_lines(table, values);
+    let n_columns = table.columns.len();
+    let n_described = if as_json { n_columns } else { n_columns.min(MAX_LISTED) };
+    budget.take(LINE_BYTES * n_described as u64, name)?;
+    // A column is sorted.
+    let held = budget.hold(8 * table.n_rows as u64, name)?;
+    let lines = column_lines(table, values, n_described);
+    drop(held);
     let copies = n_copies(table, values, run)?;
     let memory = memory_needed(table.n_rows, RowSize::Columns(table.n_numbers), settings);
-    let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(table.n_rows), grouped(lines.len()));
-    let _ = write_lines(&mut text, &lines);
+    let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(table.n_rows), grouped(n_columns));
+    let _ = write_lines(&mut text, &lines, n_columns);
     if let Some(copies) = copies {
         let _ = write!(text, "\n{}", copies_text(copies));
     }

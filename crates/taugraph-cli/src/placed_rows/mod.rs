@@ -8,6 +8,7 @@ mod text;
 
 use taugraph::model::{Model, Placement};
 use taugraph::progress::Run;
+use taugraph_io::Budget;
 
 use crate::failure::Outcome;
 use crate::model_file::{classes_of, columns_of};
@@ -28,9 +29,9 @@ pub struct PlacedRows<'a> {
 
 impl<'a> PlacedRows<'a> {
     /// Reads the rows and places them.
-    pub fn new(model: &'a Model, input: &InputSettings, run: &Run<'_>) -> Outcome<Self> {
+    pub fn new(model: &'a Model, input: &InputSettings, run: &Run<'_>, budget: &Budget) -> Outcome<Self> {
         let columns = columns_of(model);
-        let mut rows = read_new_rows(input, &columns, model.preparation())?;
+        let mut rows = read_new_rows(input, &columns, model.preparation(), budget)?;
         let raw = std::mem::take(&mut rows.values);
         let of_rows = |error| of_new_rows(error, &rows.name);
         let (points, n_filled) = model.prepare(&raw, columns.len()).map_err(of_rows)?;

@@ -1,0 +1,359 @@
+//! Pages of a Parquet file, within a budget.
+//!
+//! The parquet crate allocates what the header of a page claims, and what the first bytes of some encodings claim. Here the claims are
+//! read first and charged, or refused.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{Encoding, Type as PhysicalType};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::data_type::ByteArray;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::budget::{Budget, Held};
+
+/// A source that can be handed out twice.
+pub(crate) struct Shared<R>(Arc<R>);
+
+impl<R> Shared<R> {
+    pub fn new(source: R) -> Self {
+        Self(Arc::new(source))
+    }
+}
+
+impl<R> Clone for Shared<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Length> Length for Shared<R> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl<R: ChunkReader> ChunkReader for Shared<R> {
+    type T = R::T;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        self.0.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// The pages of a column, charged before they are read.
+pub(crate) struct Pages<R> {
+    inner: Box<dyn PageReader>,
+    source: Shared<R>,
+    physical: PhysicalType,
+    /// Whether cells may be missing, so that values begin after their levels.
+    has_levels: bool,
+    offset: u64,
+    end: u64,
+    /// The page, and the one before it, whose texts may still be in use.
+    page: Held,
+    dictionary: Held,
+}
+
+impl<R: ChunkReader> Pages<R> {
+    pub fn new(
+        inner: Box<dyn PageReader>,
+        source: Shared<R>,
+        column: &ColumnChunkMetaData,
+        budget: &Budget,
+    ) -> Self {
+        let (offset, length) = column.byte_range();
+        let descriptor = column.column_descr();
+        Self {
+            inner,
+            source,
+            physical: descriptor.physical_type(),
+            has_levels: descriptor.max_def_level() > 0,
+            offset,
+            end: offset.saturating_add(length),
+            page: Held::nothing(budget),
+            dictionary: Held::nothing(budget),
+        }
+    }
+
+    /// Charges the next page by what its header says.
+    fn charge_next(&mut self) -> Result<()> {
+        while self.offset < self.end {
+            let mut counted = Counted { source: self.source.get_read(self.offset)?, n_read: 0 };
+            let header = PageHeader::read(&mut counted)?;
+            self.offset =
+                self.offset.saturating_add(counted.n_read).saturating_add(u64::from(header.compressed));
+            if header.kind != INDEX_PAGE {
+                let bytes = 2 * counted.n_read + u64::from(header.compressed) + 2 * u64::from(header.plain);
+                return Ok(self.page.set_io(bytes)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the numbers that decoders trust.
+    fn check(&mut self, page: &Page) -> Result<()> {
+        match page {
+            Page::DictionaryPage { num_values, buf, .. } => {
+                let size = match self.physical {
+                    PhysicalType::BOOLEAN => 1,
+                    PhysicalType::INT32 | PhysicalType::FLOAT => 4,
+                    PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
+                    PhysicalType::INT96 => 16,
+                    PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+                        size_of::<ByteArray>() as u64
+                    }
+                };
+                Ok(self.dictionary.set_io(size * u64::from(*num_values) + buf.len() as u64)?)
+            }
+            Page::DataPage { buf, num_values, encoding, .. } => {
+                let levels = match (self.has_levels, buf.get(..4)) {
+                    (true, Some(&[a, b, c, d])) => 4 + u32::from_le_bytes([a, b, c, d]) as usize,
+                    _ => 0,
+                };
+                check_lengths(buf.get(levels..).unwrap_or_default(), *encoding, *num_values)
+            }
+            Page::DataPageV2 {
+                buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, ..
+            } => {
+                let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
+                check_lengths(buf.get(levels..).unwrap_or_default(), *encoding, *num_values)
+            }
+        }
+    }
+}
+
+impl<R: ChunkReader> Iterator for Pages<R> {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl<R: ChunkReader> PageReader for Pages<R> {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        self.charge_next()?;
+        let page = self.inner.get_next_page()?;
+        page.iter().try_for_each(|page| self.check(page))?;
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.inner.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.charge_next()?;
+        self.inner.skip_next_page()
+    }
+}
+
+fn damaged(problem: &str) -> ParquetError {
+    ParquetError::General(problem.to_string())
+}
+
+/// Texts of these encodings begin with their lengths, as many as a number before them says: no more than there are values.
+fn check_lengths(bytes: &[u8], encoding: Encoding, n_values: u32) -> Result<()> {
+    let wrong = || damaged("a page has more lengths than texts");
+    match encoding {
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => packed(bytes, n_values).map(drop).ok_or_else(wrong),
+        Encoding::DELTA_BYTE_ARRAY => {
+            let suffixes = packed(bytes, n_values).ok_or_else(wrong)?;
+            packed(suffixes, n_values).map(drop).ok_or_else(wrong)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What follows numbers in the encoding `DELTA_BINARY_PACKED`; `None` if they are broken or more than `most`.
+fn packed(bytes: &[u8], most: u32) -> Option<&[u8]> {
+    let mut rest = bytes;
+    let block = varint(&mut rest).ok()?;
+    let parts = varint(&mut rest).ok()?;
+    let count = varint(&mut rest).ok()?;
+    varint(&mut rest).ok()?;
+    if count > u64::from(most) || parts == 0 || block % parts != 0 {
+        return None;
+    }
+    let (part, mut left) = (block / parts, count.saturating_sub(1));
+    while left > 0 && part > 0 {
+        varint(&mut rest).ok()?;
+        let (widths, values) = rest.split_at_checked(usize::try_from(parts).ok()?)?;
+        rest = values;
+        for &width in widths {
+            if left == 0 {
+                break;
+            }
+            let length = part.checked_mul(u64::from(width))? / 8;
+            // The last part may be cut after its last value.
+            rest = rest.get(usize::try_from(length).ok()?..).unwrap_or_default();
+            left = left.saturating_sub(part);
+        }
+    }
+    Some(rest)
+}
+
+/// The type of pages that are passed over.
+const INDEX_PAGE: u32 = 1;
+/// Structures within structures in a header: statistics within a data page.
+const MAX_DEPTH: usize = 8;
+
+/// The part of a page's header that says how large it is.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct PageHeader {
+    kind: u32,
+    plain: u32,
+    compressed: u32,
+}
+
+impl PageHeader {
+    /// From Thrift's compact protocol.
+    fn read(source: &mut impl Read) -> Result<Self> {
+        let mut header = Self::default();
+        let mut field = 0;
+        loop {
+            let Some(kind) = next_field(source, &mut field)? else { return Ok(header) };
+            match (field, kind) {
+                (1..=3, 5) => {
+                    let value = varint(source)?;
+                    let number = u32::try_from(value >> 1).ok().filter(|_| value & 1 == 0);
+                    let number =
+                        number.ok_or_else(|| damaged("the header of a page has a negative number"))?;
+                    match field {
+                        1 => header.kind = number,
+                        2 => header.plain = number,
+                        _ => header.compressed = number,
+                    }
+                }
+                _ => skip(source, kind, 0)?,
+            }
+        }
+    }
+}
+
+/// The type of the next field; `None` at the end of a structure.
+fn next_field(source: &mut impl Read, field: &mut i64) -> Result<Option<u8>> {
+    let first = byte(source)?;
+    if first == 0 {
+        return Ok(None);
+    }
+    *field = match first >> 4 {
+        0 => varint(source)? as i64 >> 1,
+        more => field.wrapping_add(i64::from(more)),
+    };
+    Ok(Some(first & 15))
+}
+
+/// Passes over a value.
+fn skip(source: &mut impl Read, kind: u8, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(damaged("the header of a page is nested too deeply"));
+    }
+    match kind {
+        // Truth is in the type itself.
+        1 | 2 => Ok(()),
+        3 => byte(source).map(drop),
+        4..=6 => varint(source).map(drop),
+        7 => pass(source, 8),
+        8 => {
+            let length = varint(source)?;
+            pass(source, length)
+        }
+        9 | 10 => {
+            let first = byte(source)?;
+            let count = if first >> 4 == 15 { varint(source)? } else { u64::from(first >> 4) };
+            // In lists truth has a byte.
+            let inner = if matches!(first & 15, 1 | 2) { 3 } else { first & 15 };
+            (0..count).try_for_each(|_| skip(source, inner, depth + 1))
+        }
+        12 => {
+            let mut field = 0;
+            while let Some(kind) = next_field(source, &mut field)? {
+                skip(source, kind, depth + 1)?;
+            }
+            Ok(())
+        }
+        _ => Err(damaged("the header of a page is not one")),
+    }
+}
+
+fn pass(source: &mut impl Read, length: u64) -> Result<()> {
+    match std::io::copy(&mut source.take(length), &mut std::io::sink())? {
+        passed if passed == length => Ok(()),
+        _ => Err(damaged("the file ends within the header of a page")),
+    }
+}
+
+fn byte(source: &mut impl Read) -> Result<u8> {
+    let mut byte = [0];
+    source.read_exact(&mut byte)?;
+    Ok(byte[0])
+}
+
+fn varint(source: &mut impl Read) -> Result<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let next = byte(source)?;
+        value |= u64::from(next & 127) << shift;
+        if next < 128 {
+            return Ok(value);
+        }
+    }
+    Err(damaged("a number does not end"))
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    source: R,
+    n_read: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.source.read(buffer)?;
+        self.n_read += length as u64;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_up_to_their_end() {
+        // Type 0, 300 bytes, 20 bytes, a structure with a text and a list of truths, a field far out, the end.
+        let bytes = [
+            0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c, 0x18, 3, b'a', b'b', b'c', 0x19, 0x21, 1, 2, 0, 0x05,
+            100, 2, 0, 99,
+        ];
+        let mut counted = Counted { source: &bytes[..], n_read: 0 };
+        let header = PageHeader::read(&mut counted).unwrap();
+        assert_eq!(header, PageHeader { kind: 0, plain: 300, compressed: 20 });
+        assert_eq!(counted.n_read as usize, bytes.len() - 1);
+        for length in 0..bytes.len() - 1 {
+            assert!(PageHeader::read(&mut &bytes[..length]).is_err());
+        }
+        assert!(PageHeader::read(&mut &[0x15, 1, 0][..]).is_err(), "a negative number");
+        assert!(PageHeader::read(&mut &[0x1c; 64][..]).is_err(), "nested without end");
+    }
+
+    #[test]
+    fn lengths_are_counted_and_passed_over() {
+        // Blocks of 128 in 4 parts, 3 numbers: one block, its first part has width 2, the others none.
+        let bytes = [0x80, 0x01, 4, 3, 10, 0, 2, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 77];
+        assert_eq!(packed(&bytes, 3), Some(&[77][..]));
+        assert_eq!(packed(&bytes, 2), None);
+        assert_eq!(packed(&[0x80, 0x01, 4, 1, 10, 77], 5), Some(&[77][..]));
+        assert_eq!(packed(&[0x80, 0x01, 0, 1, 10], 5), None);
+    }
+}
