@@ -127,8 +127,6 @@ impl Settings {
             .map_err(|error| Failure::Input(format!("{name} cannot be read: {error}")))?;
         let written: Written = serde_json::from_str(&text)
             .map_err(|error| Failure::Input(format!("{name} is not a file of --json: {error}")))?;
-        let checked = written.settings.params.check();
-        checked.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
         Ok(written.settings)
     }
 
