@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories environments test-python test-browser screenshot wheel bench bench-large clusters labels results reference fuzz doc fmt clean
+.PHONY: test lint advisories audit environments test-python test-browser screenshot wheel bench bench-large clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -101,6 +101,10 @@ results:
 ## Regenerates the reference values of the tests.
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
+
+## Kills, damaged stages and failing disks in full; the tests have a part of it.
+audit:
+	scripts/audit.sh
 
 ## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer.
 MINUTES := 1

@@ -71,9 +71,9 @@ impl Context {
                 false => error,
             };
             match (of_points(error, dataset), &self.folder) {
-                (Failure::Interrupted, Some(_)) => Failure::Paused(
-                    "interrupted; finished stages are kept, the same command resumes from there".into(),
-                ),
+                (Failure::Interrupted, Some(_)) => {
+                    Failure::Paused("finished stages are kept, the same command resumes from there".into())
+                }
                 (failure, _) => failure,
             }
         })

@@ -20,6 +20,7 @@ mod results;
 mod row_ids;
 mod row_pairs;
 mod settings;
+mod stage_file;
 mod work_folder;
 
 use std::process::ExitCode;

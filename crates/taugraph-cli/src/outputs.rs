@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use taugraph_io::{Output, check_graph_output, check_table_output};
+use taugraph_terminal::visible;
 
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome};
@@ -73,6 +74,9 @@ impl<'a> Outputs<'a> {
             let message = format!("{} cannot all go to standard output", on_stdout.join(" and "));
             return Err(Failure::Usage(message));
         }
+        if self.default.is_some() {
+            Output::Stdout.check()?;
+        }
         for (_, path, holds) in &self.named {
             let output = Output::new(path);
             match holds {
@@ -133,9 +137,9 @@ pub fn output(path: Option<&Path>) -> Output {
     path.map_or(Output::Stdout, Output::new)
 }
 
-/// Prints a text that is a result.
+/// Prints a text for people that is a result.
 pub fn print(text: &str) -> Outcome<()> {
-    Ok(Output::Stdout.write(|out| out.write_all(text.as_bytes()))?)
+    Ok(Output::Stdout.write(|out| out.write_all(visible(text).as_bytes()))?)
 }
 
 /// NPY cannot hold text; better said before the work than after it.

@@ -146,7 +146,6 @@ impl Settings {
         if input.file.as_os_str().is_empty() {
             return Err(Failure::Usage("no FILE was given; - is standard input".into()));
         }
-        check_id_column(args.id_column.as_deref())?;
         let or = |new: &Option<String>, old: &mut Option<String>| {
             if new.is_some() {
                 old.clone_from(new);
@@ -165,7 +164,26 @@ impl Settings {
         input.kind = args.input.unwrap_or(input.kind);
         input.delimiter = args.delimiter.or(input.delimiter);
         input.header = args.header.unwrap_or(input.header);
-        Ok(())
+        // Whether they come from a flag or from a file.
+        check_id_column(input.id_column.as_deref())?;
+        check_delimiter(input.delimiter)
+    }
+}
+
+/// What a table can be delimited by: one byte that is no part of a cell.
+pub fn is_delimiter(character: char) -> bool {
+    character.is_ascii()
+        && !character.is_ascii_alphanumeric()
+        && !matches!(character, '"' | '\n' | '\r' | '\0')
+}
+
+/// What a delimiter is, for messages.
+pub const DELIMITER: &str = "a delimiter is one character that is neither letter, digit nor quote, or 'tab'";
+
+fn check_delimiter(delimiter: Option<char>) -> Outcome<()> {
+    match delimiter.filter(|&character| !is_delimiter(character)) {
+        None => Ok(()),
+        Some(character) => Err(Failure::Usage(format!("--delimiter {character:?}: {DELIMITER}"))),
     }
 }
 

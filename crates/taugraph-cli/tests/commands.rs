@@ -309,18 +309,6 @@ fn quiet_is_quiet_and_stdout_is_data() {
     assert!(!json.err().contains('\u{1b}'), "{:?}", json.err());
 }
 
-/// The reader goes away after one line.
-#[cfg(unix)]
-#[test]
-fn a_broken_pipe_is_no_error() {
-    let folder = Folder::new();
-    let script = format!("set -o pipefail; {TAUGRAPH} generate spirals --points 200000 | head -n 1");
-    let done =
-        std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
-    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
-    assert_eq!(done.stdout, b"x1,x2,label\n");
-}
-
 /// Ctrl-C in the middle of a long run.
 #[cfg(unix)]
 #[test]

@@ -16,6 +16,7 @@ mod csv_lines;
 mod csv_table;
 mod delimiter;
 mod error;
+pub mod faults;
 mod format;
 mod mapped;
 mod matrix_market;
@@ -30,6 +31,7 @@ mod parquet_table;
 #[cfg(not(feature = "parquet"))]
 #[path = "without_parquet.rs"]
 mod parquet_table;
+mod parts;
 mod source;
 mod sparse;
 mod svmlight;
@@ -47,9 +49,10 @@ pub use matrix_market::read_matrix_market;
 pub use npy::{Array, read_npy};
 pub use npz::{read_arrays, read_sparse_npz};
 pub use on_disk::{DiskTable, DiskValues, extent, read_on_disk};
-pub use output::{Output, remove_unfinished};
+pub use output::{Output, open_own, refuse_stdout, replace_file, written};
 #[cfg(feature = "parquet")]
 pub use parquet_table::read_parquet;
+pub use parts::{is_part, remove_stale_parts, remove_unfinished};
 pub use source::Source;
 pub use sparse::{LabeledMatrix, SparseMatrix};
 pub use svmlight::read_svmlight;

@@ -1,6 +1,6 @@
 //! Tables that stay on disk: memory-mapped files, whose pages the system reclaims when it needs memory.
 //!
-//! This is the only file of the project with `unsafe`: a mapped file is memory that other programs can change. The
+//! This is the only file of the project with `unsafe` blocks: a mapped file is memory that other programs can change. The
 //! user's own file must not change while it is read, and a file that is truncated meanwhile ends the program with a bus
 //! error. Scratch files have no name, so nobody else can reach them, and they disappear when the program ends, however it ends.
 
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
+use crate::faults::{self, Operation, Watched};
 
 /// Zeros written at once.
 const BLOCK: usize = 1 << 15;
@@ -69,13 +70,14 @@ impl ScratchFolder {
 
     /// A table that is written sequentially.
     pub(crate) fn writer(&self) -> Result<ScratchWriter<'_>> {
-        let out = BufWriter::with_capacity(8 * BLOCK, self.file()?);
+        let out = BufWriter::with_capacity(8 * BLOCK, Watched(self.file()?));
         Ok(ScratchWriter { scratch: self, out, n_values: 0 })
     }
 
     /// A file without a name.
     pub(crate) fn file(&self) -> Result<File> {
-        tempfile::tempfile_in(&self.folder).map_err(|source| self.refused(0, source))
+        let file = faults::check(Operation::Create).and_then(|()| tempfile::tempfile_in(&self.folder));
+        file.map_err(|source| self.refused(0, source))
     }
 
     pub(crate) fn refused(&self, n_values: usize, source: std::io::Error) -> Error {
@@ -86,7 +88,7 @@ impl ScratchFolder {
 /// A table that is being written to disk.
 pub(crate) struct ScratchWriter<'a> {
     scratch: &'a ScratchFolder,
-    out: BufWriter<File>,
+    out: BufWriter<Watched<File>>,
     n_values: usize,
 }
 
@@ -101,7 +103,7 @@ impl ScratchWriter<'_> {
     pub fn finish(self) -> Result<ScratchTable> {
         let Self { scratch, out, n_values } = self;
         let refused = |source| scratch.refused(n_values, source);
-        let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
+        let Watched(file) = out.into_inner().map_err(|error| refused(error.into_error()))?;
         Ok(ScratchTable { map: map_scratch(&file).map_err(refused)?, n_values })
     }
 }
@@ -134,6 +136,7 @@ impl AsMut<[f64]> for ScratchTable {
 
 #[allow(unsafe_code)]
 fn map_for_reading(file: &File) -> std::io::Result<Mmap> {
+    faults::check(Operation::Map)?;
     // SAFETY: we never write to the file. The documentation requires that nobody else changes or truncates it while we
     // read; any bytes are valid numbers.
     unsafe { Mmap::map(file) }
@@ -141,6 +144,7 @@ fn map_for_reading(file: &File) -> std::io::Result<Mmap> {
 
 #[allow(unsafe_code)]
 fn map_scratch(file: &File) -> std::io::Result<MmapMut> {
+    faults::check(Operation::Map)?;
     // SAFETY: the file has no name and its only handle is ours, so nobody else can change or truncate it; its blocks have
     // been written, and it is mapped once.
     unsafe { MmapMut::map_mut(file) }

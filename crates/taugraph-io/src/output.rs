@@ -5,21 +5,25 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-
-use tempfile::NamedTempFile;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
+use crate::faults::{self, Operation, Watched};
+use crate::parts::Part;
 
-/// Temporary files of active writers.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What this process has written completely.
+static WRITTEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Whether there is no standard output.
+static STDOUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Removes the temporary files of active writers, for a process that is about to end.
-pub fn remove_unfinished() {
-    let unfinished = UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    for path in unfinished.iter() {
-        // There is nobody left to report an error to.
-        let _ = std::fs::remove_file(path);
-    }
+/// The outputs that this process has written completely, in order; not what goes to [`replace_file`].
+pub fn written() -> Vec<String> {
+    WRITTEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+}
+
+/// From now on standard output is refused: the process was started without one, and what is written there would be lost.
+pub fn refuse_stdout() {
+    STDOUT_IS_CLOSED.store(true, Ordering::Relaxed);
 }
 
 /// Where something is written: a file, or standard output.
@@ -39,7 +43,7 @@ impl Output {
 
     /// Checks that it can be written, before hours of work.
     pub fn check(&self) -> Result<()> {
-        let Output::File(path) = self else { return Ok(()) };
+        let Output::File(path) = self else { return check_stdout() };
         let refused = |source| Error::Write { path: path.clone(), source };
         match path.metadata() {
             Ok(data) if data.is_dir() => {
@@ -48,7 +52,7 @@ impl Output {
             Ok(data) if !data.is_file() => {
                 OpenOptions::new().write(true).open(path).map(drop).map_err(refused)
             }
-            _ => temporary_beside(path).map(drop).map_err(refused),
+            _ => Part::beside(path).map(drop).map_err(refused),
         }
     }
 
@@ -57,14 +61,36 @@ impl Output {
     pub fn write(&self, body: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>) -> Result<()> {
         match self {
             Output::Stdout => {
-                let mut out = BufWriter::new(std::io::stdout());
-                body(&mut out).and_then(|()| out.flush()).map_err(Error::Stdout)
+                check_stdout()?;
+                let mut out = BufWriter::new(Watched(stdout().map_err(Error::Stdout)?));
+                body(&mut out).and_then(|()| out.flush()).map_err(Error::Stdout)?;
             }
             Output::File(path) => {
                 let write = |file: &File| compressed(path, file, body);
-                write_file(path, write).map_err(|source| Error::Write { path: path.clone(), source })
+                write_file(path, write).map_err(|source| Error::Write { path: path.clone(), source })?;
             }
         }
+        WRITTEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(self.to_string());
+        Ok(())
+    }
+}
+
+/// Standard output as a file: the standard library takes one that cannot be written for one that takes everything.
+#[cfg(unix)]
+fn stdout() -> std::io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(std::io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(not(unix))]
+fn stdout() -> std::io::Result<std::io::Stdout> {
+    Ok(std::io::stdout())
+}
+
+fn check_stdout() -> Result<()> {
+    match STDOUT_IS_CLOSED.load(Ordering::Relaxed) {
+        false => Ok(()),
+        true => Err(Error::Stdout(std::io::Error::other("it is closed; name a file with --output"))),
     }
 }
 
@@ -85,46 +111,44 @@ fn write_file(path: &Path, write: impl FnOnce(&File) -> std::io::Result<()>) -> 
     // A link stays a link: its target is replaced or created.
     let linked = path.read_link().map(|target| path.parent().unwrap_or(Path::new("")).join(target));
     let target = path.canonicalize().or(linked).unwrap_or_else(|_| path.to_path_buf());
-    let temporary = temporary_beside(&target)?;
-    let guard = Registered::new(temporary.path());
-    write(temporary.as_file())?;
+    let part = Part::beside(&target)?;
+    write(part.file())?;
     // Rewriting a file keeps its permissions.
     if let Ok(before) = target.metadata() {
-        temporary.as_file().set_permissions(before.permissions())?;
+        part.file().set_permissions(before.permissions())?;
     }
-    temporary.persist(&target).map_err(|error| error.error)?;
-    drop(guard);
-    Ok(())
+    part.rename(&target)
 }
 
-fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".taugraph-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Default permissions, subject to the user's umask.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+/// Writes a file of the program itself, completely or not at all. In the place of a link there is a file afterwards.
+pub fn replace_file(
+    path: &Path,
+    body: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
+) -> Result<()> {
+    let write = || {
+        let part = Part::beside(path)?;
+        let mut out = BufWriter::with_capacity(1 << 18, Watched(part.file()));
+        body(&mut out)?;
+        out.flush()?;
+        drop(out);
+        part.rename(path)
+    };
+    write().map_err(|source| Error::Write { path: path.to_path_buf(), source })
 }
 
-/// A temporary file on the list of those to remove.
-struct Registered(PathBuf);
-
-impl Registered {
-    fn new(path: &Path) -> Self {
-        UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(path.to_path_buf());
-        Self(path.to_path_buf())
+/// Opens a file of the program itself; a link is refused.
+pub fn open_own(path: &Path) -> std::io::Result<(impl std::io::Read, u64)> {
+    let data = path.symlink_metadata()?;
+    if !data.is_file() {
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            "it is not a file, but a link or a folder",
+        ));
     }
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        unfinished.retain(|path| path != &self.0);
-    }
+    faults::check(Operation::Read)?;
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((Watched(file), size))
 }
 
 fn compressed(
@@ -132,7 +156,7 @@ fn compressed(
     file: &File,
     body: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let mut out = BufWriter::with_capacity(1 << 18, Watched(file));
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => {
             let mut encoder = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());

@@ -19,7 +19,7 @@ pub enum Failure {
     Interrupted,
     /// Ctrl-C in a run that can be resumed: 130.
     Paused(String),
-    /// The reader of our output closed the pipe, which is not a failure: 0.
+    /// The reader of our output closed the pipe before it had everything: 141, as for programs that the signal ends.
     BrokenPipe,
 }
 
@@ -27,21 +27,21 @@ pub enum Failure {
 pub type Outcome<T> = Result<T, Failure>;
 
 /// The exit codes, for the help and the manual.
-pub const EXIT_CODES: &str = "Exit codes: 0 success (also when the reader of a pipe goes away), 1 the computation \
-failed, 2 wrong flags or parameters, 3 the input cannot be read or used, 4 the output cannot be written, 5 not enough \
-memory, 101 an internal error, 130 interrupted.";
+pub const EXIT_CODES: &str = "Exit codes: 0 success, 1 the computation failed, 2 wrong flags or parameters, 3 the input \
+cannot be read or used, 4 the output cannot be written, 5 not enough memory, 101 an internal error, 130 interrupted, 141 the \
+reader of a pipe went away before it had everything.";
 
 impl Failure {
     /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::BrokenPipe => 0,
             Failure::Computation(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Input(_) => 3,
             Failure::Output(_) => 4,
             Failure::Memory(_) => 5,
             Failure::Interrupted | Failure::Paused(_) => 130,
+            Failure::BrokenPipe => 141,
         }
     }
 }
@@ -53,11 +53,21 @@ impl fmt::Display for Failure {
             | Failure::Input(message)
             | Failure::Output(message)
             | Failure::Memory(message)
-            | Failure::Computation(message)
-            | Failure::Paused(message) => f.write_str(message),
-            Failure::Interrupted => f.write_str("interrupted; nothing was written"),
+            | Failure::Computation(message) => f.write_str(message),
+            Failure::Interrupted => f.write_str(&interrupted(&taugraph_io::written())),
+            Failure::Paused(message) => {
+                write!(f, "{}; {message}", interrupted(&taugraph_io::written()))
+            }
             Failure::BrokenPipe => f.write_str("the reader of the output closed the pipe"),
         }
+    }
+}
+
+/// What is left of an interrupted run.
+fn interrupted(written: &[String]) -> String {
+    match written {
+        [] => "interrupted; nothing was written".into(),
+        files => format!("interrupted; complete are only {}", files.join(", ")),
     }
 }
 
@@ -100,5 +110,17 @@ impl From<taugraph::error::Error> for Failure {
             }
             _ => Failure::Input(message),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_run_says_what_it_has_written() {
+        assert_eq!(interrupted(&[]), "interrupted; nothing was written");
+        let files = ["labels.csv".to_string(), "standard output".to_string()];
+        assert_eq!(interrupted(&files), "interrupted; complete are only labels.csv, standard output");
     }
 }

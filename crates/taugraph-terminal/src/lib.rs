@@ -6,8 +6,11 @@ mod flags;
 mod output;
 pub mod progress;
 mod run;
+mod stdout;
+mod visible;
 
 pub use flags::{size_in_bytes, use_threads};
 pub use output::{say, write_json};
 pub use run::run;
 pub use taugraph::error::grouped;
+pub use visible::{visible, visible_in_line};

@@ -7,10 +7,11 @@ use serde_json::Value;
 use taugraph_io::Output;
 
 use crate::failure::Outcome;
+use crate::visible::visible;
 
-/// Writes to standard error; if that fails, there is nobody to report it to.
+/// Writes to standard error, control characters made visible; if that fails, there is nobody to report it to.
 pub fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(visible(text).as_bytes());
 }
 
 /// Writes JSON to a file; `-` is standard output.

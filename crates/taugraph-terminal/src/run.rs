@@ -7,6 +7,8 @@ use std::sync::Mutex;
 use crate::failure::{Failure, Outcome};
 use crate::output::say;
 use crate::progress::listen_for_interrupts;
+use crate::stdout::refuse_if_closed;
+use crate::visible::visible_in_line;
 
 /// The message of the last panic. It is shown to the user only if it gets this far: readers catch those of broken files.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
@@ -19,11 +21,12 @@ pub fn run(program: &str, work: impl FnOnce() -> Outcome<()> + UnwindSafe) -> Ex
         }
     }));
     listen_for_interrupts();
+    refuse_if_closed();
     match catch_unwind(work) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             if !matches!(failure, Failure::BrokenPipe) {
-                say(&format!("error: {failure}\n"));
+                say(&format!("error: {}\n", visible_in_line(&failure.to_string())));
             }
             ExitCode::from(failure.exit_code())
         }

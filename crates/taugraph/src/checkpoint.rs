@@ -1,15 +1,15 @@
 //! Checkpoints of finished stages, stored by the caller, so that an interrupted run can resume.
 //!
 //! Before a long stage the library asks for its checkpoint; after computing the stage it hands over the result. Where that is
-//! stored, and whether it belongs to the same data and parameters, is up to the front end. A checkpoint is checked like
-//! any input from outside; one that does not pass is computed again.
+//! stored, and whether it is undamaged and belongs to the same data and parameters, is up to the front end: shapes and ranges are
+//! checked here like those of any input from outside, and what does not pass is computed again, but a changed number within its range is believed.
 
 use crate::arrays::Arrays;
 use crate::error::Result;
 
 /// Stores the results of finished stages.
 pub trait Checkpoints: Sync {
-    /// The checkpoint of a stage, if there is one.
+    /// The checkpoint of a stage, if there is one that is known to be what was stored, for example by a hash.
     fn load(&self, stage: &str) -> Option<Arrays<'static>>;
 
     /// Stores a finished stage. A failure must not end the run; the implementation reports it.

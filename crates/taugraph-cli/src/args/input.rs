@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use taugraph::graph::Asymmetry;
 
 use super::choice::one_of;
-use crate::settings::{HeaderChoice, InputKind};
+use crate::settings::{DELIMITER, HeaderChoice, InputKind, is_delimiter};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum FeaturesPlace {
@@ -64,10 +64,8 @@ pub(super) fn delimiter(text: &str) -> Result<char, String> {
     match text {
         "tab" | "\\t" => Ok('\t'),
         _ => match text.chars().collect::<Vec<_>>()[..] {
-            [character] if character.is_ascii() && !character.is_ascii_alphanumeric() && character != '"' => {
-                Ok(character)
-            }
-            _ => Err("a delimiter is one character that is neither letter, digit nor quote, or 'tab'".into()),
+            [character] if is_delimiter(character) => Ok(character),
+            _ => Err(DELIMITER.into()),
         },
     }
 }

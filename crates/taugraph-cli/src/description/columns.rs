@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use taugraph_io::{Cells, Column, Table};
+use taugraph_terminal::visible_in_line;
 
 use super::n_different;
 use crate::report::{grouped, is_missing, significant};
@@ -82,14 +83,15 @@ pub(super) fn column_lines(table: &Table, values: &[f64], count: usize) -> Vec<C
 
 pub(super) fn write_lines(text: &mut String, lines: &[ColumnLine], n_columns: usize) -> std::fmt::Result {
     let shown = &lines[..lines.len().min(MAX_LISTED)];
-    let width = shown.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    let names: Vec<_> = shown.iter().map(|line| visible_in_line(&line.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(
         text,
         "{:width$}  {:8}  {:>9}  {:>12}  {:>12}  {:>12}",
         "column", "type", "missing", "min", "median", "max"
     )?;
-    for line in shown {
-        let short: String = line.name.chars().take(width).collect();
+    for (line, name) in shown.iter().zip(&names) {
+        let short: String = name.chars().take(width).collect();
         write!(text, "{short:width$}  {:8}  {:>9}", line.kind, grouped(line.missing))?;
         match line.range {
             Some(range) => {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use taugraph::cluster::{Condition, DistinctColumn, ShallowRule};
 use taugraph::{Explanation, FittedClusters, Table};
+use taugraph_terminal::visible_in_line;
 
 use super::{grouped, significant};
 use crate::args::ClusterCommand;
@@ -76,7 +77,9 @@ impl Explanations {
 
     /// Rows by their names if they have any, otherwise counted from 0.
     pub(super) fn write_text(&self, dataset: &Dataset, text: &mut String) -> std::fmt::Result {
-        let row = |row: &usize| dataset.ids.as_ref().map_or(row.to_string(), |ids| ids.of_rows[*row].clone());
+        let row = |row: &usize| {
+            dataset.ids.as_ref().map_or(row.to_string(), |ids| visible_in_line(&ids.of_rows[*row]).into())
+        };
         let names = &dataset.features;
         for (cluster, explanation) in self.of_clusters.iter().enumerate() {
             let typical: Vec<String> = explanation.typical_rows.iter().map(row).collect();
@@ -87,7 +90,7 @@ impl Explanations {
                 writeln!(
                     text,
                     "          {}: mean {}, elsewhere {} ({:+.1} standard deviations)",
-                    names[column.column],
+                    visible_in_line(&names[column.column]),
                     significant(column.mean),
                     significant(column.mean_outside),
                     column.standardized_difference
@@ -104,7 +107,7 @@ impl Explanations {
 fn rule_text(rule: &ShallowRule, names: &[String]) -> String {
     let condition = |condition: &Condition| {
         let sign = if condition.is_above { ">" } else { "<=" };
-        format!("{} {sign} {}", names[condition.column], significant(condition.threshold))
+        format!("{} {sign} {}", visible_in_line(&names[condition.column]), significant(condition.threshold))
     };
     let conditions: Vec<String> = rule.conditions.iter().map(condition).collect();
     format!("{} (precision {:.2}, recall {:.2})", conditions.join(" and "), rule.precision, rule.recall)

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
+use taugraph_terminal::visible_in_line;
 
 use super::Report;
 
@@ -25,7 +26,8 @@ impl Report<'_> {
         }
         writeln!(text, "suggest   rows to label next, the most useful first:")?;
         self.suggestions.iter().try_for_each(|found| {
-            let name = self.name_of(found.row).map_or(String::new(), |name| format!(" ({name})"));
+            let name =
+                self.name_of(found.row).map_or(String::new(), |name| format!(" ({})", visible_in_line(name)));
             writeln!(text, "          row {}{name}: {}", found.row + 1, found.reason.text())
         })
     }

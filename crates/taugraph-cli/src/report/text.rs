@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use taugraph_terminal::visible_in_line;
+
 use super::{Report, grouped, sparkline};
 use crate::progress::total_seconds;
 
@@ -15,20 +17,21 @@ impl Report<'_> {
 
     fn write_text(&self, text: &mut String) -> std::fmt::Result {
         let dataset = self.dataset;
+        let name = visible_in_line(&dataset.name);
         match (dataset.features.len(), dataset.sparse) {
             (_, Some(size)) => writeln!(
                 text,
                 "{}: {} rows, {} columns, {} entries, {} distance",
-                dataset.name,
+                name,
                 grouped(dataset.n_rows),
                 grouped(size.n_columns),
                 grouped(size.n_entries),
                 self.graph().robust().and_then(|part| part.metric()).map_or("no", |metric| metric.name())
             )?,
-            (0, None) => writeln!(text, "{}: {} nodes", dataset.name, grouped(dataset.n_rows))?,
+            (0, None) => writeln!(text, "{}: {} nodes", name, grouped(dataset.n_rows))?,
             (d, None) => {
                 let place = if dataset.is_on_disk { " (on disk)" } else { "" };
-                let (name, rows) = (&dataset.name, grouped(dataset.n_rows));
+                let rows = grouped(dataset.n_rows);
                 writeln!(text, "{name}: {rows} rows, {} features{place}", grouped(d))?
             }
         }
@@ -80,7 +83,7 @@ impl Report<'_> {
         }
         writeln!(text, "time      {:.2} s", total_seconds(&self.stages))?;
         for warning in self.warnings() {
-            writeln!(text, "note      {warning}")?;
+            writeln!(text, "note      {}", visible_in_line(&warning))?;
         }
         if let Some(rows) = self.labeled_rows() {
             rows.write_text(text)?;

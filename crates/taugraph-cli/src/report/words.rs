@@ -1,5 +1,7 @@
 //! Numbers and lists as people read them.
 
+use taugraph_terminal::visible_in_line;
+
 /// Heights of a few numbers, in one line.
 pub fn sparkline(counts: &[usize]) -> String {
     const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -7,12 +9,12 @@ pub fn sparkline(counts: &[usize]) -> String {
     counts.iter().map(|&count| BARS[(count * 8).div_ceil(most)]).collect()
 }
 
-/// The first of many.
+/// The first of many, in one line.
 pub fn listed(parts: impl IntoIterator<Item = String>) -> String {
     const MAX: usize = 12;
     let parts: Vec<String> = parts.into_iter().collect();
     let rest = if parts.len() > MAX { format!(" and {} more", parts.len() - MAX) } else { String::new() };
-    parts[..parts.len().min(MAX)].join(", ") + &rest
+    visible_in_line(&parts[..parts.len().min(MAX)].join(", ")).into_owned() + &rest
 }
 
 /// The first names of many.

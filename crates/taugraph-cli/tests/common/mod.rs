@@ -8,6 +8,11 @@ use std::process::{Command, Output, Stdio};
 /// The program.
 pub const TAUGRAPH: &str = env!("CARGO_BIN_EXE_taugraph");
 
+/// A few cases in a test, all of them in `make audit`.
+pub fn audit(few: usize, all: usize) -> usize {
+    if std::env::var_os("TAUGRAPH_AUDIT").is_some() { all } else { few }
+}
+
 /// A folder that goes away with the test.
 pub struct Folder(tempfile::TempDir);
 
