@@ -110,8 +110,8 @@ impl Folder<'_> {
     /// The description, whole; none in a folder that is empty or has lost its description. Every other folder is refused.
     fn description(&self) -> Outcome<Option<String>> {
         let mut known = Vec::new();
-        let read =
-            open_own(&self.0.join(DESCRIPTION)).and_then(|(input, _)| input.take(MAX_DESCRIPTION).read_to_end(&mut known));
+        let read = open_own(&self.0.join(DESCRIPTION))
+            .and_then(|(input, _)| input.take(MAX_DESCRIPTION).read_to_end(&mut known));
         match read {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
