@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::targets::{self, TARGETS};
 
 /// Changed versions of each file.
-const CHANGES: usize = 40_000;
+const CHANGES: usize = 400;
 
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
