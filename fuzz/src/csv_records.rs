@@ -15,7 +15,7 @@ pub fn csv_records(bytes: &[u8]) {
         roles: &roles,
         delimiter: Some(b','),
         header: Header::No,
-        budget: &crate::budget(),
+        budget: &super::budget(),
         ..ReadOptions::numbers()
     };
     let Ok(table) = read_csv(bytes, "fuzz", &options) else { return };

@@ -9,7 +9,7 @@ pub fn csv(bytes: &[u8]) {
     };
     for header in [Header::Automatic, Header::No] {
         let options =
-            ReadOptions { roles: &roles, header, budget: &crate::budget(), ..ReadOptions::numbers() };
+            ReadOptions { roles: &roles, header, budget: &super::budget(), ..ReadOptions::numbers() };
         if let Ok(table) = read_csv(bytes, "fuzz", &options) {
             assert_eq!(table.values.len(), table.n_rows * table.n_numbers);
         }
@@ -22,7 +22,7 @@ pub fn labels(bytes: &[u8]) {
     let options = ReadOptions {
         roles: &roles,
         header: Header::Yes,
-        budget: &crate::budget(),
+        budget: &super::budget(),
         ..ReadOptions::numbers()
     };
     if let Ok(table) = read_csv(bytes, "fuzz", &options) {
@@ -32,19 +32,19 @@ pub fn labels(bytes: &[u8]) {
 }
 
 pub fn matrix_market(bytes: &[u8]) {
-    let _ = read_matrix_market(bytes, "fuzz", &crate::budget());
+    let _ = read_matrix_market(bytes, "fuzz", &super::budget());
     let mut file = b"%%MatrixMarket matrix coordinate real symmetric\n".to_vec();
     file.extend_from_slice(bytes);
-    if let Ok(matrix) = read_matrix_market(&file[..], "fuzz", &crate::budget()) {
+    if let Ok(matrix) = read_matrix_market(&file[..], "fuzz", &super::budget()) {
         assert_eq!(matrix.offsets.len(), matrix.n_rows + 1);
     }
 }
 
 pub fn svmlight(bytes: &[u8]) {
-    let _ = read_svmlight(bytes, "fuzz", &crate::budget());
+    let _ = read_svmlight(bytes, "fuzz", &super::budget());
     let mut file = b"1 1:1\n2 ".to_vec();
     file.extend_from_slice(bytes);
-    if let Ok(found) = read_svmlight(&file[..], "fuzz", &crate::budget()) {
+    if let Ok(found) = read_svmlight(&file[..], "fuzz", &super::budget()) {
         assert_eq!(found.labels.len(), found.matrix.n_rows);
         assert_eq!(found.matrix.offsets.len(), found.matrix.n_rows + 1);
         assert!(found.matrix.columns.iter().all(|&column| (column as usize) < found.matrix.n_columns));

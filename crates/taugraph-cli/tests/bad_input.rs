@@ -112,7 +112,7 @@ fn every_fault_has_its_message_and_exit_code() {
         ("cluster zeros.csv --input distances", 3, "all points are equal"),
         ("cluster ten.csv --id-column a --output x.npy", 2, "NPY holds numbers only"),
         ("cluster ten.csv --json - --output -", 2, "cannot all go to standard output"),
-        ("cluster ten.csv --memory 1K", 5, "this run needs about"),
+        ("cluster ten.csv --memory 1K", 5, "more than the 1 KiB of memory that are allowed"),
         ("cluster ten.csv --preset nonsense", 2, "possible values: robust"),
         ("cluster ten.csv --set graph.taus=0.5,0.2", 2, "must be a list of increasing numbers"),
         (

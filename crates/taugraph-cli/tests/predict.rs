@@ -293,7 +293,7 @@ fn every_fault_has_its_message_and_exit_code() {
         ("predict m.safetensors new.csv --output x.xlsx", 4, "no format fits this name"),
         ("predict m.safetensors new.csv --graph x.npy", 4, "no format fits this name"),
         ("predict m.safetensors new.csv --json - --output -", 2, "cannot all go to standard output"),
-        ("predict m.safetensors new.csv --memory 1K", 5, "needs about"),
+        ("predict m.safetensors new.csv --memory 1K", 5, "more than the 1 KiB of memory that are allowed"),
         ("predict - -", 2, "cannot both come from standard input"),
         ("predict m.safetensors", 2, "required arguments were not provided"),
         (

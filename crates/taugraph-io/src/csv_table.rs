@@ -138,10 +138,10 @@ fn fill(
     Ok(read < missing)
 }
 
-/// What two records of these bytes take at most: each cell has its end, and what is too small is doubled.
+/// What two records of these bytes take at most: each cell has its end, what is too small is doubled, and trimming makes a copy.
 fn record_bytes(length: usize, bytes: &[u8], delimiter: u8) -> u64 {
     let ends = 2 + memchr::memchr2_iter(delimiter, b'\n', bytes).count();
-    2 * length as u64 + 16 * ends as u64
+    4 * length as u64 + 32 * ends as u64
 }
 
 fn new_reader<R: Read>(source: R, delimiter: u8) -> Reader<R> {

@@ -235,10 +235,18 @@ impl Error {
 }
 
 fn limit(needed: u64, allowed: u64) -> String {
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     match allowed {
-        0 => format!("the memory there is: {} MiB were not to be had", mib(needed)),
-        _ => format!("the {} MiB of memory that are allowed: at least {} MiB", allowed >> 20, mib(needed)),
+        0 => format!("the memory there is: {} were not to be had", size(needed)),
+        _ => format!("the {} of memory that are allowed: at least {}", size(allowed), size(needed)),
+    }
+}
+
+/// In whole units, rounded up.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..0x10_0000 => format!("{} KiB", bytes.div_ceil(1 << 10)),
+        _ => format!("{} MiB", bytes.div_ceil(1 << 20)),
     }
 }
 
