@@ -66,12 +66,16 @@ class GraphEstimator(Estimator):
         """Whether new points can be placed."""
         return not self._is_precomputed()
 
-    def _allows_nan(self) -> bool:
-        return not self._is_precomputed() and bool(self._config().get("preparation.missing") != "error")
+    def _allows_nan(self, config: _core.Config | None = None) -> bool:
+        """Whether cells may be missing; ``config`` is the configuration, if it was already made."""
+        if self._is_precomputed():
+            return False
+        config = self._config() if config is None else config
+        return bool(config.get("preparation.missing") != "error")
 
-    def _input(self, X: Any, *, reset: bool, labels: Any = None) -> _core.Input:
+    def _input(self, X: Any, *, reset: bool, labels: Any = None, config: _core.Config | None = None) -> _core.Input:
         """The input in the library's form, checked against the length of its labels. Row-major float64 tables are not copied."""
-        X = as_points(self, X, reset=reset, allow_nan=self._allows_nan())
+        X = as_points(self, X, reset=reset, allow_nan=self._allows_nan(config))
         check_consistent_length(X, labels)
         if self._is_graph():
             return _core.Input.graph(as_graph(X))

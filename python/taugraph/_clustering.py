@@ -165,10 +165,11 @@ class SpectralClustering(ClusterMixin, Reported, OnGraph):
         -------
         self
         """
-        given = self._input(X, reset=True)
+        config = self._config()
+        given = self._input(X, reset=True, config=config)
         pairs = as_pairs("must_link", must_link), as_pairs("cannot_link", cannot_link)
         with self._run() as run:
-            fitted = _core.fit_clusters(given, self._config(), run, *self._before(run), *pairs)
+            fitted = _core.fit_clusters(given, config, run, *self._before(run), *pairs)
         self.labels_, self.embedding_ = fitted.labels(), fitted.embedding()
         self.n_clusters_, self.n_components_ = fitted.n_clusters(), fitted.n_components()
         self.method_, self.choice_ = fitted.method(), _choice(fitted)

@@ -196,7 +196,10 @@ def encoded_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Class of each row (-1 without one) and the classes. Labels of -1, None, NaN and pandas' NA mean no class."""
     # NumPy would turn a list that mixes names with -1 into names altogether.
     mixed = isinstance(y, (list, tuple)) or y.__class__.__module__.split(".")[0] in ("pandas", "polars")
-    y = column_or_1d(np.asarray(y, dtype=object) if mixed else np.asarray(y), warn=True)
+    y = np.asarray(y, dtype=object) if mixed else np.asarray(y)
+    # scikit-learn's check, which such an array passes, takes longer than all of the following.
+    if y.ndim != 1 or y.dtype.kind not in "iub":
+        y = column_or_1d(y, warn=True)
     if y.dtype.kind in "US":
         known = np.ones(len(y), dtype=bool)
     elif y.dtype.kind in "fiub":

@@ -138,8 +138,11 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         encoded, classes = encoded_labels(y)
-        given = self._input(X, reset=True, labels=encoded)
-        check_classification_targets(classes)
+        config = self._config()
+        given = self._input(X, reset=True, labels=encoded, config=config)
+        # Names and whole numbers are classes; this check takes longer than a search for the neighbors of 200 rows.
+        if classes.dtype.kind not in "iubUS" or len(classes) == 0:
+            check_classification_targets(classes)
         weights = None
         if sample_weight is not None:
             weights = np.ascontiguousarray(column_or_1d(sample_weight), dtype=np.float64)
@@ -147,7 +150,7 @@ class LabelPropagation(ClassifierMixin, Reported, OnGraph):
             if not weights.any():
                 raise ValueError("all sample weights are zero: no label is left")
             encoded, classes = _without(weights == 0, encoded, classes)
-        config = changed(self._config(), self._shares(classes), None)
+        config = changed(config, self._shares(classes), None)
         with self._run() as run:
             fitted = _core.fit_labels(given, encoded, len(classes), config, run, *self._before(run), weights)
         codes = fitted.labels()

@@ -75,39 +75,42 @@ pub fn run<T: Send>(
     let pool = pool(*threads)?;
     let watch = Watch::default();
     let mut interrupted = None;
-    let outcome = py.detach(|| {
-        std::thread::scope(|scope| {
+    let mut outcome = None;
+    py.detach(|| {
+        // On a thread of the pool: a thread for each call, which waits for the pool, would take longer than a fit of 100 rows.
+        pool.in_place_scope(|scope| {
             let (finished, waiting) = channel();
-            let (watch, pool) = (&watch, &pool);
-            let worker = std::thread::Builder::new().spawn_scoped(scope, move || {
+            let watch = &watch;
+            scope.spawn(move |_| {
                 let run = Run::new(*seed).with_progress(watch);
                 let run = run.with_memory_limit(memory_limit.or(run.memory_limit));
-                let outcome = pool.install(|| work(&run));
                 // The receiver is gone if the caller has given up.
-                let _ = finished.send(());
-                outcome
+                let _ = finished.send(work(&run));
             });
-            let Ok(worker) = worker else { return None };
-            while waiting.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            loop {
+                match waiting.recv_timeout(LOOK) {
+                    Ok(found) => break outcome = Some(found),
+                    // The work panicked, and so will the scope.
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
                 let heard = Python::attach(|py| py.check_signals().and_then(|()| watch.tell(py, listener)));
                 if let Err(error) = heard {
                     watch.canceled.store(true, Ordering::Relaxed);
                     interrupted.get_or_insert(error);
                 }
             }
-            Some(worker.join())
         })
     });
-    match (interrupted, outcome) {
-        (Some(error), _) => Err(error),
-        (None, None) => Err(out_of_memory(py)),
-        (None, Some(Ok(Err(Error::Canceled)))) if ballast::is_exhausted() => Err(out_of_memory(py)),
-        (None, Some(Ok(outcome))) => {
-            watch.tell(py, listener)?;
-            outcome.map_err(|error| exception(py, &error))
-        }
-        (None, Some(Err(panic))) => std::panic::resume_unwind(panic),
+    if let Some(error) = interrupted {
+        return Err(error);
     }
+    let outcome = outcome.expect("work that does not panic has an outcome");
+    if matches!(outcome, Err(Error::Canceled)) && ballast::is_exhausted() {
+        return Err(out_of_memory(py));
+    }
+    watch.tell(py, listener)?;
+    outcome.map_err(|error| exception(py, &error))
 }
 
 /// The system refused an allocation or a thread.

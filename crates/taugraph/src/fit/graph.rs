@@ -346,8 +346,7 @@ impl FittedGraph {
         let pairs = |n: usize| MemoryEstimate::of(vec![("background", 40 * (n as u64).pow(2))]);
         refuse_if_over(n, run.memory_limit, pairs, "set propagate.background=no")?;
         let rows = part.nodes.duplicates.row_of_node();
-        let distance = |i: usize, j: usize| space.distance(rows[i] as usize, rows[j] as usize);
-        Ok(Cow::Owned(with_background(graph, &part.nodes.neighbors, distance, run)?))
+        Ok(Cow::Owned(with_background(graph, &part.nodes.neighbors, space, rows, run)?))
     }
 
     /// Copies results of the nodes to every row.

@@ -218,7 +218,34 @@ impl SparseGraph {
             .with_finite_degrees()
     }
 
+    /// From the entries of each row above the diagonal, ascending, with positive weights.
+    pub(crate) fn from_upper_rows(upper: &[Vec<(u32, f64)>]) -> Result<Self> {
+        let n = upper.len();
+        let mut offsets = vec![0u64; n + 1];
+        for (i, row) in upper.iter().enumerate() {
+            offsets[i + 1] += row.len() as u64;
+            row.iter().for_each(|&(j, _)| offsets[j as usize + 1] += 1);
+        }
+        (0..n).for_each(|i| offsets[i + 1] += offsets[i]);
+        let mut next = offsets[..n].to_vec();
+        let (mut ids, mut weights) = (vec![0u32; offsets[n] as usize], vec![0.0; offsets[n] as usize]);
+        let mut put = |row: usize, id: u32, weight: f64| {
+            let at = next[row] as usize;
+            (ids[at], weights[at]) = (id, weight);
+            next[row] += 1;
+        };
+        // By the time that a row gets its upper entries, it has all its lower ones.
+        for (i, row) in upper.iter().enumerate() {
+            for &(j, weight) in row {
+                put(i, j, weight);
+                put(j as usize, i as u32, weight);
+            }
+        }
+        Self { offsets, ids, weights, components: Found::default() }.with_finite_degrees()
+    }
+
     /// From rows that are already known to be well formed and symmetric, with positive weights.
+    #[cfg(test)]
     pub(crate) fn from_symmetric_rows(rows: Vec<Vec<(u32, f64)>>) -> Result<Self> {
         let mut offsets = vec![0u64];
         rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));

@@ -6,8 +6,12 @@
 use rayon::prelude::*;
 
 use super::level::CHUNK;
+use super::vectors::{add_products, add_squares, advance_rows, turn_rows};
 use super::{InterruptCheck, Solver};
 use crate::error::{Error, Result};
+
+/// Passes over vectors of at most this length stay on one thread: to wake another takes as long as 30,000 sums.
+const IN_SEQUENCE: usize = 1 << 16;
 
 /// How often the iteration may restart from the true residual.
 const MAX_STARTS: usize = 3;
@@ -151,7 +155,7 @@ impl<'a, S: System> Iteration<'a, S> {
     /// Replaces the updated residual by the true one.
     fn measure(&mut self) -> Result<()> {
         self.system.apply(&self.x, &mut self.q, self.width);
-        let terms = self.r.par_iter_mut().zip(&self.right).zip(&self.q);
+        let terms = self.r.par_iter_mut().with_min_len(IN_SEQUENCE).zip(&self.right).zip(&self.q);
         terms.for_each(|((r, right), q)| *r = right - q);
         self.info.residual = relative(&squares(&self.r, &self.inverse, self.width)?, &self.starts);
         Ok(())
@@ -166,17 +170,10 @@ fn relative(squares: &[f64], starts: &[f64]) -> f64 {
 
 /// Squared length of each right-hand side in units of the diagonal; an error if one is not a number.
 fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
-    let chunks = r.par_chunks(CHUNK * width).zip(inverse.par_chunks(CHUNK));
-    let of_chunks: Vec<Vec<f64>> = chunks
-        .map(|(r, inverse)| {
-            let mut squares = vec![0.0; width];
-            for (r, inverse) in r.chunks_exact(width).zip(inverse) {
-                squares.iter_mut().zip(r).for_each(|(square, r)| *square += (r * inverse) * r);
-            }
-            squares
-        })
-        .collect();
-    let squares = total(of_chunks, width);
+    let of_chunk = |chunk: usize, sums: &mut [f64]| {
+        add_squares(part(r, chunk, width), part(inverse, chunk, 1), width, sums);
+    };
+    let squares = total(inverse.len(), width, of_chunk);
     match squares.iter().all(|square| square.is_finite()) {
         true => Ok(squares),
         false => Err(Error::Numerical { what: "conjugate gradients" }),
@@ -185,49 +182,50 @@ fn squares(r: &[f64], inverse: &[f64], width: usize) -> Result<Vec<f64>> {
 
 /// x ← x + steps·p, r ← r − steps·q.
 fn advance(x: &mut [f64], r: &mut [f64], p: &[f64], q: &[f64], steps: &[f64]) {
-    let width = steps.len();
-    let size = CHUNK * width;
+    let size = CHUNK * steps.len();
+    if x.len() <= IN_SEQUENCE {
+        return advance_rows(x, r, p, q, steps);
+    }
     let ours = x.par_chunks_mut(size).zip(r.par_chunks_mut(size));
-    ours.zip(p.par_chunks(size).zip(q.par_chunks(size))).for_each(|((x, r), (p, q))| {
-        let nodes = x.chunks_exact_mut(width).zip(r.chunks_exact_mut(width));
-        for ((x, r), (p, q)) in nodes.zip(p.chunks_exact(width).zip(q.chunks_exact(width))) {
-            for lane in 0..width {
-                x[lane] += steps[lane] * p[lane];
-                r[lane] -= steps[lane] * q[lane];
-            }
-        }
-    });
+    let others = p.par_chunks(size).zip(q.par_chunks(size));
+    ours.zip(others).for_each(|((x, r), (p, q))| advance_rows(x, r, p, q, steps));
 }
 
 /// p ← z + turns·p.
 fn turn(p: &mut [f64], z: &[f64], turns: &[f64]) {
-    let width = turns.len();
-    p.par_chunks_mut(CHUNK * width).zip(z.par_chunks(CHUNK * width)).for_each(|(p, z)| {
-        for (p, z) in p.chunks_exact_mut(width).zip(z.chunks_exact(width)) {
-            p.iter_mut().zip(z).zip(turns).for_each(|((p, z), turn)| *p = z + turn * *p);
-        }
-    });
+    let size = CHUNK * turns.len();
+    if p.len() <= IN_SEQUENCE {
+        return turn_rows(p, z, turns);
+    }
+    p.par_chunks_mut(size).zip(z.par_chunks(size)).for_each(|(p, z)| turn_rows(p, z, turns));
 }
 
 /// Inner product of each right-hand side.
 fn dots(a: &[f64], b: &[f64], width: usize) -> Vec<f64> {
-    let chunks = a.par_chunks(CHUNK * width).zip(b.par_chunks(CHUNK * width));
-    let of_chunks: Vec<Vec<f64>> = chunks
-        .map(|(a, b)| {
-            let mut sums = vec![0.0; width];
-            for (a, b) in a.chunks_exact(width).zip(b.chunks_exact(width)) {
-                sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
-            }
-            sums
-        })
-        .collect();
-    total(of_chunks, width)
+    let of_chunk = |chunk: usize, sums: &mut [f64]| {
+        add_products(part(a, chunk, width), part(b, chunk, width), width, sums);
+    };
+    total(a.len() / width, width, of_chunk)
+}
+
+/// The values of the nodes of a chunk.
+fn part(values: &[f64], chunk: usize, width: usize) -> &[f64] {
+    let size = CHUNK * width;
+    &values[chunk * size..values.len().min((chunk + 1) * size)]
 }
 
 /// The sum over the chunks, in their order.
-fn total(of_chunks: Vec<Vec<f64>>, width: usize) -> Vec<f64> {
+fn total(n_nodes: usize, width: usize, of_chunk: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
+    let n_chunks = n_nodes.div_ceil(CHUNK);
+    let mut of_chunks = vec![0.0; n_chunks * width];
+    if n_nodes * width <= IN_SEQUENCE {
+        of_chunks.chunks_exact_mut(width).enumerate().for_each(|(chunk, sums)| of_chunk(chunk, sums));
+    } else {
+        let chunks = of_chunks.par_chunks_exact_mut(width).enumerate();
+        chunks.for_each(|(chunk, sums)| of_chunk(chunk, sums));
+    }
     let mut total = vec![0.0; width];
-    for chunk in of_chunks {
+    for chunk in of_chunks.chunks_exact(width) {
         total.iter_mut().zip(chunk).for_each(|(total, sum)| *total += sum);
     }
     total

@@ -8,6 +8,8 @@ use super::kernels::{Rows, apply_rows, restrict_rows, scale_rows, smooth_rows};
 
 /// Nodes per chunk.
 pub(super) const CHUNK: usize = 512;
+/// Levels with at most this many nodes stay on one thread: to wake another takes as long as a pass over a thousand nodes.
+const IN_SEQUENCE: usize = 4 * CHUNK;
 /// Damping of the smoother: 2/3 treats the upper half of the spectrum of D⁻¹L evenly.
 const DAMPING: f64 = 2.0 / 3.0;
 
@@ -103,6 +105,9 @@ impl<'a> Level<'a> {
 
     /// Runs `work` on chunks of whole rows of `out`, with the first row of each.
     fn for_chunks(&self, out: &mut [f64], width: usize, work: impl Fn(&Self, (usize, &mut [f64])) + Sync) {
+        if self.pattern.len() <= IN_SEQUENCE {
+            return work(self, (0, out));
+        }
         let chunks = out.par_chunks_mut(CHUNK * width).enumerate();
         chunks.for_each(|(chunk, out)| work(self, (chunk * CHUNK, out)));
     }
@@ -160,6 +165,9 @@ impl<'a> Level<'a> {
     /// Sums of the residual over the members of each merged node.
     pub fn restrict(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
         let rows = self.rows(x, r, width);
+        if self.pattern.len() <= IN_SEQUENCE {
+            return restrict_rows(rows, &self.pattern.firsts, 0, out);
+        }
         let chunks = out.par_chunks_mut(CHUNK / 4 * width).enumerate();
         chunks.for_each(|(chunk, out)| restrict_rows(rows, &self.pattern.firsts, chunk * (CHUNK / 4), out));
     }

@@ -12,6 +12,7 @@ mod kernels;
 mod level;
 mod merging;
 mod multigrid;
+mod vectors;
 
 pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;

@@ -103,13 +103,19 @@ impl ShortList {
         self.kept
     }
 
-    /// Adds those of at most [`LANES`] candidates whose scores are not above the bound. All are written and only some are
-    /// counted: which ones is unpredictable, and a branch for each would cost more.
+    /// Adds those of at most [`LANES`] candidates whose scores are not above the bound. Nearly always that is one of them: all are
+    /// compared at once, and only those that pass are looked at.
     #[inline(always)]
     pub fn push(&mut self, scores: &[f32], ids: &[u32], excluded: u32) {
-        for (&score, &id) in scores.iter().zip(ids) {
-            self.pairs[self.listed] = (score, id);
-            self.listed += usize::from((score <= self.bound) & (id != excluded));
+        let mut passing = 0u32;
+        for (lane, &score) in scores.iter().enumerate() {
+            passing |= u32::from(score <= self.bound) << lane;
+        }
+        while passing != 0 {
+            let lane = passing.trailing_zeros() as usize;
+            passing &= passing - 1;
+            self.pairs[self.listed] = (scores[lane], ids[lane]);
+            self.listed += usize::from(ids[lane] != excluded);
         }
         if self.listed >= self.full {
             self.cut();

@@ -240,11 +240,8 @@ impl<'a> Ivf<'a> {
                 if visited == list {
                     narrow(&self.panels, panels.clone(), &group, places, &mut closest, &mut lowest);
                 }
-                self.panels.offer(
-                    panels.clone(),
-                    &group,
-                    &mut ShortLists { lists: &mut closest, places, excluded },
-                );
+                let sink = &mut ShortLists::new(&mut closest, places, excluded);
+                self.panels.offer(panels.clone(), &group, sink);
             }
         }
         let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);

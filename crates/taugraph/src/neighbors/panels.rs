@@ -41,6 +41,9 @@ pub(super) trait Sink {
     /// The lowest score of a vector of candidates, if only those are wanted.
     fn note(&mut self, _query: usize, _lowest: f32) {}
 
+    /// All scores of the same candidates, for a sink that looks at them later.
+    fn keep(&mut self, _query: usize, _scores: &[f32]) {}
+
     /// The highest score that the query in this lane accepts; unless finite, it accepts nothing.
     fn bound(&self, query: usize) -> f32;
 
@@ -119,6 +122,11 @@ impl Panels {
         self.offer(panels, queries, &mut Lowest(lowest));
     }
 
+    /// The candidates of some panels, in the order of their scores.
+    pub fn ids(&self, panels: Range<usize>) -> &[u32] {
+        &self.ids[panels.start * LANES..panels.end * LANES]
+    }
+
     /// Offers the candidates of some panels to a group of queries from [`interleave`].
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
@@ -145,6 +153,44 @@ impl Sink for Lowest<'_> {
     #[inline(always)]
     fn note(&mut self, query: usize, lowest: f32) {
         self.0[query].push(lowest);
+    }
+
+    fn bound(&self, _: usize) -> f32 {
+        f32::NEG_INFINITY
+    }
+
+    fn take(&mut self, _: usize, _: &[u32], _: &[f32]) {}
+}
+
+/// All scores of a group of queries, and the lowest of each part of them.
+#[derive(Default)]
+pub(super) struct AllScores {
+    scores: [Vec<f32>; GROUP],
+    lowest: [Vec<f32>; GROUP],
+}
+
+impl AllScores {
+    pub fn clear(&mut self) {
+        self.scores.iter_mut().chain(&mut self.lowest).for_each(Vec::clear);
+    }
+
+    /// The scores of a query, and the lowest of each of their equal parts.
+    pub fn of(&self, query: usize) -> (&[f32], &[f32]) {
+        (&self.scores[query], &self.lowest[query])
+    }
+}
+
+impl Sink for AllScores {
+    const LOWEST_ONLY: bool = true;
+
+    #[inline(always)]
+    fn note(&mut self, query: usize, lowest: f32) {
+        self.lowest[query].push(lowest);
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, query: usize, scores: &[f32]) {
+        self.scores[query].extend_from_slice(scores);
     }
 
     fn bound(&self, _: usize) -> f32 {
@@ -218,6 +264,9 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
                 }
                 for (query, scores) in scores.iter().enumerate() {
                     if K::LOWEST_ONLY {
+                        let mut buffer = [0.0f32; LANES];
+                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        self.sink.keep(query, &buffer[..width]);
                         scores.iter().for_each(|&v| self.sink.note(query, simd.reduce_min_f32s(v)));
                         continue;
                     }

@@ -66,7 +66,7 @@ impl Centroids {
         let mut query = Vec::new();
         interleave(std::iter::once(self.row(list).iter().copied()), self.n_columns, &mut query);
         let mut shorts = [ShortList::new(m.min(self.len()))];
-        let sink = &mut ShortLists { lists: &mut shorts, places: &[0], excluded: [list as u32; GROUP] };
+        let sink = &mut ShortLists::new(&mut shorts, &[0], [list as u32; GROUP]);
         self.panels.offer(0..self.panels.len(), &query, sink);
         let others = sorted(&mut shorts[0]).into_iter().take(m - 1);
         let lists: Vec<u32> = std::iter::once(list as u32).chain(others).collect();
@@ -88,7 +88,7 @@ impl Centroids {
         for (first, ids) in ids.chunks(GROUP).enumerate() {
             let mut shorts: Vec<ShortList> = ids.iter().map(|_| ShortList::new(p.min(self.len()))).collect();
             let places = &places[..ids.len()];
-            let sink = &mut ShortLists { lists: &mut shorts, places, excluded: [u32::MAX; GROUP] };
+            let sink = &mut ShortLists::new(&mut shorts, places, [u32::MAX; GROUP]);
             self.panels.offer(0..self.panels.len(), &group(points, ids), sink);
             for (point, short) in shorts.iter_mut().enumerate() {
                 short.finish().iter().for_each(|pair| found(first * GROUP + point, pair.1 as usize));
@@ -99,7 +99,7 @@ impl Centroids {
     /// The lists of the `p` nearest centroids of a point, nearest first; at most as many as there are.
     pub fn nearest(&self, points: &F32Points<'_>, id: u32, p: usize) -> Vec<u32> {
         let mut shorts = [ShortList::new(p.min(self.len()))];
-        let sink = &mut ShortLists { lists: &mut shorts, places: &[0], excluded: [u32::MAX; GROUP] };
+        let sink = &mut ShortLists::new(&mut shorts, &[0], [u32::MAX; GROUP]);
         self.panels.offer(0..self.panels.len(), &group(points, &[id]), sink);
         sorted(&mut shorts[0]).into_iter().map(|centroid| self.lists[centroid as usize]).collect()
     }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
 use super::f32_points::F32Points;
-use super::panels::{GROUP, Panels, Sink, interleave};
+use super::panels::{AllScores, GROUP, Panels, Sink, interleave};
 use super::scan::write_row;
 use crate::distance::SquareTransform;
 use crate::error::Result;
@@ -51,23 +51,36 @@ impl Queries<'_> {
 
 /// Short lists of a group of queries.
 pub(super) struct ShortLists<'a> {
-    pub lists: &'a mut [ShortList],
+    lists: &'a mut [ShortList],
     /// The list of each query of the group.
-    pub places: &'a [u32],
+    places: &'a [u32],
     /// The point to exclude for each.
-    pub excluded: [u32; GROUP],
+    excluded: [u32; GROUP],
+    /// The bound of each list, where the kernel finds it at once.
+    bounds: [f32; GROUP],
+}
+
+impl<'a> ShortLists<'a> {
+    /// `places` are the lists of the queries of a group, `excluded` the point to exclude for each.
+    pub fn new(lists: &'a mut [ShortList], places: &'a [u32], excluded: [u32; GROUP]) -> Self {
+        // Absent queries of an incomplete group accept nothing.
+        let mut bounds = [f32::NEG_INFINITY; GROUP];
+        bounds.iter_mut().zip(places).for_each(|(bound, &place)| *bound = lists[place as usize].bound());
+        Self { lists, places, excluded, bounds }
+    }
 }
 
 impl Sink for ShortLists<'_> {
     #[inline(always)]
     fn bound(&self, query: usize) -> f32 {
-        // Absent queries of an incomplete group accept nothing.
-        self.places.get(query).map_or(f32::NEG_INFINITY, |&place| self.lists[place as usize].bound())
+        self.bounds[query]
     }
 
     #[inline(always)]
     fn take(&mut self, query: usize, ids: &[u32], scores: &[f32]) {
-        self.lists[self.places[query] as usize].push(scores, ids, self.excluded[query]);
+        let list = &mut self.lists[self.places[query] as usize];
+        list.push(scores, ids, self.excluded[query]);
+        self.bounds[query] = list.bound();
     }
 }
 
@@ -92,6 +105,38 @@ pub(super) fn narrow(
     }
 }
 
+/// Offers the first panels to a group with empty short lists: as [`narrow`] and then [`Panels::offer`], but every score is
+/// computed once. All of a tile fit in the first-level cache. `all` and `lowest` are work space.
+fn offer_first(
+    panels: &Panels,
+    first: Range<usize>,
+    group: &[f32],
+    places: &[u32],
+    excluded: [u32; GROUP],
+    lists: &mut [ShortList],
+    (all, lowest): (&mut AllScores, &mut Vec<f32>),
+) {
+    all.clear();
+    panels.offer(first.clone(), group, all);
+    let ids = panels.ids(first);
+    for (query, &place) in places.iter().enumerate() {
+        let list = &mut lists[place as usize];
+        let (scores, of_parts) = all.of(query);
+        if of_parts.len() > list.kept() {
+            lowest.clear();
+            lowest.extend_from_slice(of_parts);
+            list.narrow(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
+        }
+        let size = scores.len() / of_parts.len();
+        let parts = scores.chunks_exact(size).zip(ids.chunks_exact(size)).zip(of_parts);
+        for ((scores, ids), &lowest) in parts {
+            if lowest <= list.bound() {
+                list.push(scores, ids, excluded[query]);
+            }
+        }
+    }
+}
+
 /// Ids and distances of the `k` nearest known points of the queries `rows`.
 pub(super) fn nearest(
     queries: Queries<'_>,
@@ -111,15 +156,17 @@ pub(super) fn nearest(
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::with_room(kept, ROOM)).collect();
         let places: Vec<u32> = (0..rows.len() as u32).collect();
         let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| group(queries.f32_points, rows)).collect();
-        let mut lowest = Default::default();
+        let (mut all, mut lowest) = (AllScores::default(), Vec::new());
         for first in (0..panels.len()).step_by(TILE) {
             let tile = first..(first + TILE).min(panels.len());
             for ((group, places), rows) in groups.iter().zip(places.chunks(GROUP)).zip(rows.chunks(GROUP)) {
-                if first == 0 {
-                    narrow(panels, tile.clone(), group, places, &mut closest, &mut lowest);
-                }
                 let excluded = excluded_of(&queries, rows);
-                panels.offer(tile.clone(), group, &mut ShortLists { lists: &mut closest, places, excluded });
+                if first == 0 {
+                    let work = (&mut all, &mut lowest);
+                    offer_first(panels, tile.clone(), group, places, excluded, &mut closest, work);
+                } else {
+                    panels.offer(tile.clone(), group, &mut ShortLists::new(&mut closest, places, excluded));
+                }
             }
         }
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));

@@ -11,7 +11,7 @@ use super::WEAK;
 use crate::affinity::AffinityKind;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
-use crate::neighbors::NeighborGraph;
+use crate::neighbors::{Gathered, NeighborGraph, Space};
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
 use crate::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
@@ -28,11 +28,15 @@ const NO_BOTTLENECK: f64 = 0.08;
 /// Edges lighter than this share of the heaviest may be cut to see how small that eigenvalue is.
 const WEAK_CUT: f64 = 1e-3;
 
-/// The graph with a background. `distance` is that of two nodes.
+/// Nodes whose distances are computed together.
+const TOGETHER: usize = 64;
+
+/// The graph with a background. The nodes are these rows of the space.
 pub fn with_background(
     graph: &SparseGraph,
     neighbors: &NeighborGraph,
-    distance: impl Fn(usize, usize) -> f64 + Sync,
+    space: &Space,
+    rows: &[u32],
     run: &Run<'_>,
 ) -> Result<SparseGraph> {
     let n = graph.n_nodes();
@@ -43,28 +47,40 @@ pub fn with_background(
     let least = WEAK * graph.weights().iter().copied().fold(0.0, f64::max);
     // Above this exponent a weight is certainly too weak: no exponential is needed to see that.
     let too_far = (weight / least).ln() + 1.0;
-    let between = |i: usize, j: usize| {
-        let distance = distance(i, j);
+    let between = |i: usize, j: usize, distance: f64| {
         let exponent = AffinityKind::SquaredDistance.exponent(distance * distance, inverse[i], inverse[j]);
         let background = if exponent > too_far { 0.0 } else { weight * (-exponent).exp() };
         if background > least { background } else { 0.0 }
     };
-    // Each pair once, then both ends.
-    let upper: Vec<Vec<f64>> =
-        (0..n).into_par_iter().map(|i| (i + 1..n).map(|j| between(i, j)).collect()).collect();
-    let row = |i: usize| {
-        let mut sparse = graph.row(i).peekable();
-        let mut entries: Vec<(u32, f64)> = Vec::with_capacity(n);
-        for j in (0..n).filter(|&j| j != i) {
-            let own = sparse.next_if(|(id, _)| *id as usize == j).map_or(0.0, |own| own.1);
-            let total = own + upper[i.min(j)][i.max(j) - i.min(j) - 1];
-            if total > 0.0 {
-                entries.push((j as u32, total));
+    let gathered: Vec<Gathered> = rows
+        .chunks(TOGETHER)
+        .map(|rows| {
+            let mut gathered = Gathered::default();
+            space.gather(rows.iter().copied(), &mut gathered);
+            gathered
+        })
+        .collect();
+    // Each pair once, from its lower end.
+    let upper = |i: usize| {
+        let mut sparse = graph.row(i).filter(|(id, _)| *id as usize > i).peekable();
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        let mut distances = [0.0; TOGETHER];
+        for (chunk, gathered) in gathered.iter().enumerate().skip((i + 1) / TOGETHER) {
+            let first = chunk * TOGETHER;
+            let distances = &mut distances[..gathered.ids().len()];
+            space.distances_to(rows[i] as usize, gathered, distances);
+            for (j, &distance) in (first..).zip(distances.iter()).skip((i + 1).saturating_sub(first)) {
+                let own = sparse.next_if(|(id, _)| *id as usize == j).map_or(0.0, |own| own.1);
+                let total = own + between(i, j, distance);
+                if total > 0.0 {
+                    entries.push((j as u32, total));
+                }
             }
         }
         entries
     };
-    SparseGraph::from_symmetric_rows((0..n).into_par_iter().map(row).collect())
+    let upper: Vec<_> = (0..n).into_par_iter().with_min_len(TOGETHER).map(upper).collect();
+    SparseGraph::from_upper_rows(&upper)
 }
 
 /// ε. A cut can show that the eigenvalue is too small to change a bit of it; then it is not computed.
@@ -110,7 +126,7 @@ fn second_eigenvalue(graph: &SparseGraph, run: &Run<'_>) -> Result<f64> {
 mod tests {
     use super::*;
     use crate::distance::Metric;
-    use crate::neighbors::{Space, nearest_neighbors};
+    use crate::neighbors::nearest_neighbors;
     use crate::params::Preset;
     use crate::points::Points;
     use crate::random::{Stage, Stream};
@@ -124,6 +140,30 @@ mod tests {
         let graph =
             robust_graph(&space, &Preset::Robust.params().check().unwrap(), &Run::new(0)).unwrap().graph;
         (space, graph, neighbors)
+    }
+
+    /// The same pair by pair, both ends of each.
+    fn naive(
+        graph: &SparseGraph,
+        neighbors: &NeighborGraph,
+        distance: impl Fn(usize, usize) -> f64,
+    ) -> SparseGraph {
+        let n = graph.n_nodes();
+        let weight = weight_of(graph, &Run::new(0)).unwrap();
+        let scale = FirstScale::KthNeighbor { k: NEIGHBOR };
+        let scales = first_scales(neighbors, &scale, SCALE_FLOOR).unwrap();
+        let least = WEAK * graph.weights().iter().copied().fold(0.0, f64::max);
+        let row = |i: usize| {
+            let others = (0..n).filter(|&j| j != i).map(|j| {
+                let (a, b) = (i.min(j), i.max(j));
+                let (inverse_a, inverse_b) = (1.0 / scales.get(a), 1.0 / scales.get(b));
+                let background = weight * (-(distance(a, b) * distance(a, b) * inverse_a * inverse_b)).exp();
+                let background = if background > least { background } else { 0.0 };
+                (j as u32, graph.weight(i, j).unwrap_or(0.0) + background)
+            });
+            others.filter(|(_, total)| *total > 0.0).collect()
+        };
+        SparseGraph::from_symmetric_rows((0..n).map(row).collect()).unwrap()
     }
 
     #[test]
@@ -141,8 +181,9 @@ mod tests {
     fn the_background_is_local_scaling_and_weak_where_there_are_groups() {
         for (n_groups, is_weak) in [(2, true), (1, false)] {
             let (space, graph, neighbors) = robust(120, n_groups);
-            let found =
-                with_background(&graph, &neighbors, |i, j| space.distance(i, j), &Run::new(0)).unwrap();
+            let every: Vec<u32> = (0..120).collect();
+            let found = with_background(&graph, &neighbors, &space, &every, &Run::new(0)).unwrap();
+            assert_eq!(found, naive(&graph, &neighbors, |i, j| space.distance(i, j)));
             let plain = robust_graph(&space, &Preset::LocalScaling.params().check().unwrap(), &Run::new(0));
             let plain = plain.unwrap().graph;
             let added = |i: usize, j: usize| found.weight(i, j).unwrap() - graph.weight(i, j).unwrap_or(0.0);
