@@ -191,7 +191,8 @@ mod tests {
     fn random_subspace_agrees_with_the_exact_components() {
         let points = decaying(300, 30);
         let table = columns_of(points.values(), 30);
-        let (mut a, mut b) = (exact(table, 4).unwrap(), random_subspace(table, 4, &Run::new(1)).unwrap());
+        let (mut a, mut b) =
+            (exact(table, 4, &Run::new(1)).unwrap(), random_subspace(table, 4, &Run::new(1)).unwrap());
         for pair in a.chunks_exact_mut(30).zip(b.chunks_exact_mut(30)) {
             let cosine: f64 = pair.0.iter().zip(pair.1.iter()).map(|(x, y)| x * y).sum();
             assert!((cosine.abs() - 1.0).abs() < 1e-9, "{cosine}");
