@@ -102,8 +102,8 @@ results:
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
 
-## Kills, damaged stages and failing disks in full; the tests have a part of it.
-audit:
+## Kills, damaged stages, failing disks, interrupts and a thousand fits in Python, in full; the tests have a part of it.
+audit: $(VENV)
 	scripts/audit.sh
 
 ## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer.

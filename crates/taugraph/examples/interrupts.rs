@@ -2,7 +2,7 @@
 //!
 //!     interrupts [CASE …]
 //!
-//! Every line it prints is `case stage seconds`. Times on a busy machine are longer; `scripts/audit.py` runs it.
+//! Every line it prints is `case stage seconds`. Times on a busy machine are longer; `make audit` runs it.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
