@@ -8,8 +8,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use taugraph_io::{
-    Cells, Contents, DiskTable, DiskValues, Error, Header, ReadOptions, Role, ScratchFolder, Source, extent,
-    read, read_on_disk,
+    Cells, Contents, DiskTable, DiskValues, Error, ReadOptions, Role, ScratchFolder, Source, extent, read,
+    read_on_disk,
 };
 
 struct Folder(tempfile::TempDir);
