@@ -11,8 +11,8 @@ use taugraph_io::Output;
 use crate::common::{Folder, TAUGRAPH};
 
 /// What is allowed, and what may come on top of it: the program itself, and what the allocator keeps.
-const LIMIT: &str = "100M";
-const MOST: u64 = (100 + 64) << 20;
+const LIMIT: &str = "50M";
+const MOST: u64 = (50 + 64) << 20;
 
 /// Runs the program; returns its exit code, the most memory it had, and what it said.
 fn run(folder: &Folder, line: &str) -> (i32, u64, String) {
@@ -66,14 +66,14 @@ fn write(folder: &Folder, (name, start, repeated, n_bytes): Bomb<'_>) {
     Output::new(&folder.file(name)).write(body).unwrap();
 }
 
-/// An archive of a table and of columns beside it, 240 MB together.
+/// An archive of a table and of columns beside it, 120 MB together.
 fn archive(path: &Path) {
     let mut zip = zip::ZipWriter::new(std::fs::File::create(path).unwrap());
-    let zeros = vec![0; 8_000_000];
+    let zeros = vec![0; 4_000_000];
     for array in 0..30 {
         let name = if array == 0 { "X.npy".to_string() } else { format!("a{array}.npy") };
         zip.start_file(name, zip::write::SimpleFileOptions::default().compression_level(Some(1))).unwrap();
-        zip.write_all(&npy(if array == 0 { "(1000000, 1)" } else { "(1000000,)" })).unwrap();
+        zip.write_all(&npy(if array == 0 { "(500000, 1)" } else { "(500000,)" })).unwrap();
         zip.write_all(&zeros).unwrap();
     }
     zip.finish().unwrap();
@@ -86,16 +86,16 @@ fn bombs(folder: &Folder) -> Vec<(&'static str, &'static str)> {
         b"x,label".iter().copied().chain((0..900_000).flat_map(|id| format!(",{id}").into_bytes())).collect();
     let mtx = b"%%MatrixMarket matrix coordinate real general\n9 9 99999999\n".to_vec();
     for bomb in [
-        ("rows.csv.zst", header.clone(), &b"1,2\n"[..], 60 << 20),
-        ("rows.csv.gz", header.clone(), b"1,2\n", 60 << 20),
-        ("line.csv.zst", header.clone(), b"1", 400 << 20),
-        ("first-line.csv.zst", Vec::new(), b"a", 400 << 20),
-        ("quote.csv.zst", b"x,label\n1,\"".to_vec(), b"a", 400 << 20),
+        ("rows.csv.zst", header.clone(), &b"1,2\n"[..], 30 << 20),
+        ("rows.csv.gz", header.clone(), b"1,2\n", 30 << 20),
+        ("line.csv.zst", header.clone(), b"1", 200 << 20),
+        ("first-line.csv.zst", Vec::new(), b"a", 200 << 20),
+        ("quote.csv.zst", b"x,label\n1,\"".to_vec(), b"a", 200 << 20),
         ("columns.csv", many, b"\n", 0),
-        ("zeros.npy.zst", npy("(50000000, 1)"), &[0; 8], 400_000_000),
+        ("zeros.npy.zst", npy("(25000000, 1)"), &[0; 8], 200_000_000),
         ("claims.npy", npy("(1000000000000, 3)"), &[0; 8], 0),
-        ("rows.svm.zst", Vec::new(), b"1 1:1 2:2\n", 60 << 20),
-        ("entries.mtx.zst", mtx, b"1 1 1\n", 100 << 20),
+        ("rows.svm.zst", Vec::new(), b"1 1:1 2:2\n", 30 << 20),
+        ("entries.mtx.zst", mtx, b"1 1 1\n", 50 << 20),
     ] {
         write(folder, bomb);
     }

@@ -125,7 +125,8 @@ impl Held {
         Ok(self.adjust(self.bytes.saturating_add(bytes))?)
     }
 
-    /// The same for a number of bytes.
+    /// The same for [`Held::set`].
+    #[cfg(feature = "parquet")]
     pub(crate) fn set_io(&mut self, bytes: u64) -> io::Result<()> {
         Ok(self.adjust(bytes)?)
     }
