@@ -121,8 +121,10 @@ fn graphs_without_points_and_hard_graphs_have_answers() {
     let separately = ClusterParams::default().with(|params| params.components = ComponentPolicy::Separately);
     assert_eq!(cluster(&of(20, &cliques), &separately, &run).unwrap().n_clusters(), 2);
     assert_eq!(cluster(&of(2, &[(0, 1)]), &ClusterParams::default(), &run).unwrap().n_clusters(), 1);
-    let alone = cluster(&of(5, &[]), &ClusterParams::default(), &run).unwrap();
-    assert_eq!((alone.n_clusters(), alone.n_components), (1, 5));
+    // Nothing says how five nodes without edges belong together.
+    assert_eq!(cluster(&of(5, &[]), &ClusterParams::default(), &run), Err(Error::NoEdges { nodes: 5 }));
+    assert_eq!(cluster(&of(5, &[]), &separately, &run).unwrap().n_clusters(), 5);
+    assert_eq!(cluster(&of(1, &[]), &ClusterParams::default(), &run).unwrap().n_clusters(), 1);
 }
 
 #[test]

@@ -61,6 +61,7 @@ pub fn path_based_graph(space: &Space, params: &PathBasedParams, run: &Run<'_>) 
     };
     let edges = Edges::all_pairs(distinct.len());
     let weights: Vec<f64> = path_costs(&edges, cost, run)?.into_iter().map(|cost| (-cost).exp()).collect();
+    run.check()?;
     Ok(BaselineGraph { graph: SparseGraph::from_edges(&edges, &weights)?, duplicates })
 }
 

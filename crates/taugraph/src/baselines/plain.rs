@@ -36,6 +36,7 @@ pub fn neighbor_graph(
         NeighborWeights::LocallyScaled => {
             let scales = first_scales(&neighbors, &FirstScale::KthNeighbor { k: k.min(7) }, 0.0)?;
             let distances = edge_distances(&distinct, &edges);
+            run.check()?;
             local_affinity(AffinityKind::SquaredDistance, &scales, &edges, &distances)
         }
     };
@@ -65,14 +66,15 @@ pub fn rbf_graph(space: &Space, gamma: Gamma, run: &Run<'_>) -> Result<BaselineG
     };
     require(gamma > 0.0 && gamma.is_finite(), "gamma", gamma, "must be finite and above 0")?;
     let weights: Vec<f64> = distances.iter().map(|d| (-gamma * d * d).exp()).collect();
+    run.check()?;
     Ok(BaselineGraph { graph: SparseGraph::from_edges(&edges, &weights)?, duplicates })
 }
 
 /// The upper median; 1 for an empty list.
 pub(super) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(1.0)
+    let mut values = values.to_vec();
+    let middle = values.len() / 2;
+    if values.is_empty() { 1.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
 }
 
 /// Refuses all pairs if they, with two values on each edge and the resulting graph, would not fit in memory.

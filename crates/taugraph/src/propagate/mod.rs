@@ -223,6 +223,7 @@ impl<'a> Propagator<'a> {
         let reached: Vec<bool> =
             self.components.of_nodes().iter().map(|&component| by_component[component as usize]).collect();
         let found = self.scores(labeled, &reached, at_a_time, run)?;
+        run.check()?;
         let SolveInfo { iterations, residual } = found.scores.info;
         let tolerance = self.params.solver.tolerance;
         if residual > tolerance {
