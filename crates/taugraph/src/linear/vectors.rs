@@ -120,11 +120,11 @@ mod tests {
             let mut random = |len: usize| -> Vec<f64> { (0..len).map(|_| draws.normal()).collect() };
             let (a, b, inverse, start) = (random(n * width), random(n * width), random(n), random(width));
             let (mut products, mut squares) = (start.clone(), start.clone());
-            for node in 0..n {
+            for (node, inverse) in inverse.iter().enumerate() {
                 for lane in 0..width {
                     let at = node * width + lane;
                     products[lane] += a[at] * b[at];
-                    squares[lane] += (a[at] * inverse[node]) * a[at];
+                    squares[lane] += (a[at] * inverse) * a[at];
                 }
             }
             let mut found = start.clone();
