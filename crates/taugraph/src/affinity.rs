@@ -120,6 +120,18 @@ impl<'a> Similarities<'a> {
         }
     }
 
+    /// How many of the exponents from `i` to the gathered points are below a limit. `exponents` is work space.
+    pub(crate) fn n_below(&self, i: usize, alike: &Alike, limit: f64, exponents: &mut Vec<f64>) -> usize {
+        if self.kind == AffinityKind::SquaredDistance
+            && let (inverse, own) = (&alike.inverse_scales, self.inverse_scales[i])
+            && let Some(found) = self.space.n_scaled_below(i, &alike.points, inverse, own, limit)
+        {
+            return found;
+        }
+        self.exponents_to(i, alike, exponents);
+        exponents.iter().filter(|&&x| x < limit).count()
+    }
+
     /// Similarity of any two points, candidate or not; 1 for a point with itself.
     #[inline]
     pub fn between(&self, i: usize, j: usize) -> f64 {

@@ -66,34 +66,66 @@ impl Columns {
         }
     }
 
+    /// Number of rows whose squared Euclidean distance from `from`, times their factor and then times `own`, is below the limit.
+    pub fn n_scaled_below(&self, from: &[f64], factors: &[f64], own: f64, limit: f64) -> usize {
+        n_scaled_below(from, &self.values, factors, own, limit)
+    }
+
     /// Squared Euclidean distances from `from` to each row.
     pub fn squared_from(&self, from: &[f64], out: &mut [f64]) {
         squared_to_columns(from, &self.values, out);
     }
 }
 
+/// Squared Euclidean distances from `from` to the rows of a block.
+#[inline(always)]
+fn squared_to_block(from: &[f64], block: &[[f64; BLOCK]]) -> [f64; BLOCK] {
+    let add = |sums: &mut [f64; BLOCK], x: f64, column: &[f64; BLOCK]| {
+        for row in 0..BLOCK {
+            sums[row] += (x - column[row]) * (x - column[row]);
+        }
+    };
+    let ((x, x_rest), (columns, columns_rest)) = (from.as_chunks::<4>(), block.as_chunks::<4>());
+    let mut sums = [[0.0; BLOCK]; 4];
+    for (x, columns) in x.iter().zip(columns) {
+        for lane in 0..4 {
+            add(&mut sums[lane], x[lane], &columns[lane]);
+        }
+    }
+    let mut total = [0.0; BLOCK];
+    for row in 0..BLOCK {
+        total[row] = (sums[0][row] + sums[1][row]) + (sums[2][row] + sums[3][row]);
+    }
+    x_rest.iter().zip(columns_rest).for_each(|(x, column)| add(&mut total, *x, column));
+    total
+}
+
 vectorized! {
     fn squared_to_columns<'a>(from: &'a [f64], blocks: &'a [[f64; BLOCK]], out: &'a mut [f64]) -> () {
         for (block, out) in blocks.chunks_exact(from.len()).zip(out.chunks_mut(BLOCK)) {
-            let add = |sums: &mut [f64; BLOCK], x: f64, column: &[f64; BLOCK]| {
-                for row in 0..BLOCK {
-                    sums[row] += (x - column[row]) * (x - column[row]);
-                }
-            };
-            let ((x, x_rest), (columns, columns_rest)) = (from.as_chunks::<4>(), block.as_chunks::<4>());
-            let mut sums = [[0.0; BLOCK]; 4];
-            for (x, columns) in x.iter().zip(columns) {
-                for lane in 0..4 {
-                    add(&mut sums[lane], x[lane], &columns[lane]);
-                }
-            }
-            let mut total = [0.0; BLOCK];
-            for row in 0..BLOCK {
-                total[row] = (sums[0][row] + sums[1][row]) + (sums[2][row] + sums[3][row]);
-            }
-            x_rest.iter().zip(columns_rest).for_each(|(x, column)| add(&mut total, *x, column));
+            let total = squared_to_block(from, block);
             out.copy_from_slice(&total[..out.len()]);
         }
+    }
+}
+
+vectorized! {
+    fn n_scaled_below<'a>(from: &'a [f64], blocks: &'a [[f64; BLOCK]], factors: &'a [f64], own: f64, limit: f64) -> usize {
+        let mut counts = [0u64; BLOCK];
+        for (block, factors) in blocks.chunks_exact(from.len()).zip(factors.chunks(BLOCK)) {
+            let total = squared_to_block(from, block);
+            // Rows that are absent from the last block count nowhere.
+            let mut of_block = [f64::INFINITY; BLOCK];
+            match <&[f64; BLOCK]>::try_from(factors) {
+                Ok(factors) => (0..BLOCK).for_each(|row| of_block[row] = total[row] * factors[row] * own),
+                Err(_) => {
+                    let rows = of_block.iter_mut().zip(factors).zip(&total);
+                    rows.for_each(|((out, factor), total)| *out = total * factor * own);
+                }
+            }
+            (0..BLOCK).for_each(|row| counts[row] += u64::from(of_block[row] < limit));
+        }
+        counts.iter().sum::<u64>() as usize
     }
 }
 

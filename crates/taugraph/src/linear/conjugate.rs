@@ -66,6 +66,10 @@ pub(super) fn solve(
         while !iteration.is_over(solver) {
             check()?;
             iteration.step()?;
+            // After the last step no direction is needed, and the preconditioner takes most of the time.
+            if !iteration.is_over(solver) {
+                iteration.turn();
+            }
         }
         iteration.measure()?;
         if iteration.is_over(solver) {
@@ -143,13 +147,17 @@ impl<'a, S: System> Iteration<'a, S> {
         advance(&mut self.x, &mut self.r, &self.p, &self.q, &steps);
         let residual = relative(&squares(&self.r, &self.inverse, self.width)?, &self.starts);
         self.info = SolveInfo { iterations: self.info.iterations + 1, residual };
+        Ok(())
+    }
+
+    /// The next direction.
+    fn turn(&mut self) {
         self.precondition();
         let new = dots(&self.r, &self.z, self.width);
         let turns: Vec<f64> =
             new.iter().zip(&self.rz).map(|(new, old)| if *old > 0.0 { new / old } else { 0.0 }).collect();
         turn(&mut self.p, &self.z, &turns);
         self.rz = new;
-        Ok(())
     }
 
     /// Replaces the updated residual by the true one.

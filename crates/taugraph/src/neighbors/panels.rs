@@ -41,8 +41,11 @@ pub(super) trait Sink {
     /// The lowest score of a vector of candidates, if only those are wanted.
     fn note(&mut self, _query: usize, _lowest: f32) {}
 
-    /// All scores of the same candidates, for a sink that looks at them later.
-    fn keep(&mut self, _query: usize, _scores: &[f32]) {}
+    /// Whether all scores are wanted, with the lowest of each part, and no candidates.
+    const ALL: bool = false;
+
+    /// The scores of a part, if all are wanted, and the lowest.
+    fn keep(&mut self, _query: usize, _scores: &[f32], _lowest: f32) {}
 
     /// The highest score that the query in this lane accepts; unless finite, it accepts nothing.
     fn bound(&self, query: usize) -> f32;
@@ -167,30 +170,35 @@ impl Sink for Lowest<'_> {
 pub(super) struct AllScores {
     scores: [Vec<f32>; GROUP],
     lowest: [Vec<f32>; GROUP],
+    /// How many scores and parts there are of each query; the lists are longer.
+    ends: [(usize, usize); GROUP],
 }
 
 impl AllScores {
-    pub fn clear(&mut self) {
-        self.scores.iter_mut().chain(&mut self.lowest).for_each(Vec::clear);
+    /// Makes room for the scores of so many candidates.
+    pub fn clear(&mut self, n_candidates: usize) {
+        let lists = self.scores.iter_mut().chain(&mut self.lowest);
+        lists.filter(|list| list.len() < n_candidates).for_each(|list| list.resize(n_candidates, 0.0));
+        self.ends = [(0, 0); GROUP];
     }
 
     /// The scores of a query, and the lowest of each of their equal parts.
     pub fn of(&self, query: usize) -> (&[f32], &[f32]) {
-        (&self.scores[query], &self.lowest[query])
+        let (n_scores, n_parts) = self.ends[query];
+        (&self.scores[query][..n_scores], &self.lowest[query][..n_parts])
     }
 }
 
 impl Sink for AllScores {
-    const LOWEST_ONLY: bool = true;
+    const ALL: bool = true;
 
     #[inline(always)]
-    fn note(&mut self, query: usize, lowest: f32) {
-        self.lowest[query].push(lowest);
-    }
-
-    #[inline(always)]
-    fn keep(&mut self, query: usize, scores: &[f32]) {
-        self.scores[query].extend_from_slice(scores);
+    fn keep(&mut self, query: usize, scores: &[f32], lowest: f32) {
+        let (n_scores, n_parts) = &mut self.ends[query];
+        self.scores[query][*n_scores..*n_scores + scores.len()].copy_from_slice(scores);
+        self.lowest[query][*n_parts] = lowest;
+        *n_scores += scores.len();
+        *n_parts += 1;
     }
 
     fn bound(&self, _: usize) -> f32 {
@@ -264,16 +272,18 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
                 }
                 for (query, scores) in scores.iter().enumerate() {
                     if K::LOWEST_ONLY {
-                        let mut buffer = [0.0f32; LANES];
-                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
-                        self.sink.keep(query, &buffer[..width]);
                         scores.iter().for_each(|&v| self.sink.note(query, simd.reduce_min_f32s(v)));
                         continue;
                     }
                     let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
-                    if simd.reduce_min_f32s(lowest) <= self.sink.bound(query) {
+                    let lowest = simd.reduce_min_f32s(lowest);
+                    if K::ALL || lowest <= self.sink.bound(query) {
                         let mut buffer = [0.0f32; LANES];
                         S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        if K::ALL {
+                            self.sink.keep(query, &buffer[..width], lowest);
+                            continue;
+                        }
                         self.sink.take(query, &ids[first..first + width], &buffer[..width]);
                     }
                 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::reordered::Reordered;
 use super::{NeighborGraph, SparseMetricPoints};
-use crate::distance::{Columns, DistanceMatrix, Geometry, Metric, RowForm};
+use crate::distance::{Columns, DistanceMatrix, Geometry, Metric, RowForm, SquareTransform};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
 use crate::points::{Duplicates, Points, SparsePoints};
@@ -190,6 +190,26 @@ impl Space {
             out.iter_mut().for_each(|value| *value = transform.squared_distance_at(*value));
         } else {
             self.squared_distances(i, &gathered.ids, out);
+        }
+    }
+
+    /// Number of gathered points whose squared distance from `i`, times their factor and then times `own`, is below the limit; `None`
+    /// if distances are no roots of squared ones.
+    pub(crate) fn n_scaled_below(
+        &self,
+        i: usize,
+        gathered: &Gathered,
+        factors: &[f64],
+        own: f64,
+        limit: f64,
+    ) -> Option<usize> {
+        match self {
+            Space::Points(space)
+                if matches!(space.metric.geometry(), Geometry::SquaredEuclidean(SquareTransform::Root)) =>
+            {
+                Some(gathered.columns.n_scaled_below(space.row(i), factors, own, limit))
+            }
+            _ => None,
         }
     }
 

@@ -116,15 +116,17 @@ fn offer_first(
     lists: &mut [ShortList],
     (all, lowest): (&mut AllScores, &mut Vec<f32>),
 ) {
-    all.clear();
-    panels.offer(first.clone(), group, all);
-    let ids = panels.ids(first);
+    let ids = panels.ids(first.clone());
+    all.clear(ids.len());
+    panels.offer(first, group, all);
     for (query, &place) in places.iter().enumerate() {
         let list = &mut lists[place as usize];
         let (scores, of_parts) = all.of(query);
-        if of_parts.len() > list.kept() {
+        // Few parts prove little: then the scores themselves are ranked. One more than needed: the query may be among them.
+        let ranked = if of_parts.len() > 2 * list.kept() { of_parts } else { scores };
+        if ranked.len() > list.kept() {
             lowest.clear();
-            lowest.extend_from_slice(of_parts);
+            lowest.extend_from_slice(ranked);
             list.narrow(*lowest.select_nth_unstable_by(list.kept(), f32::total_cmp).1);
         }
         let size = scores.len() / of_parts.len();

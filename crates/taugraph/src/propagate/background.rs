@@ -8,13 +8,13 @@
 use rayon::prelude::*;
 
 use super::WEAK;
-use crate::affinity::AffinityKind;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
 use crate::neighbors::{Gathered, NeighborGraph, Space};
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
 use crate::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
+use crate::vectorized::vectorized;
 
 /// The scale of a point is the distance to this neighbor,
 const NEIGHBOR: usize = 7;
@@ -47,8 +47,7 @@ pub fn with_background(
     let least = WEAK * graph.weights().iter().copied().fold(0.0, f64::max);
     // Above this exponent a weight is certainly too weak: no exponential is needed to see that.
     let too_far = (weight / least).ln() + 1.0;
-    let between = |i: usize, j: usize, distance: f64| {
-        let exponent = AffinityKind::SquaredDistance.exponent(distance * distance, inverse[i], inverse[j]);
+    let of_exponent = |exponent: f64| {
         let background = if exponent > too_far { 0.0 } else { weight * (-exponent).exp() };
         if background > least { background } else { 0.0 }
     };
@@ -62,16 +61,25 @@ pub fn with_background(
         .collect();
     // Each pair once, from its lower end.
     let upper = |i: usize| {
-        let mut sparse = graph.row(i).filter(|(id, _)| *id as usize > i).peekable();
+        let mut sparse = graph.row(i).filter(|(id, _)| *id as usize > i);
         let mut entries: Vec<(u32, f64)> = Vec::new();
-        let mut distances = [0.0; TOGETHER];
+        let mut exponents = [0.0; TOGETHER];
+        let mut next = sparse.next().unwrap_or(NOTHING);
         for (chunk, gathered) in gathered.iter().enumerate().skip((i + 1) / TOGETHER) {
             let first = chunk * TOGETHER;
-            let distances = &mut distances[..gathered.ids().len()];
-            space.distances_to(rows[i] as usize, gathered, distances);
-            for (j, &distance) in (first..).zip(distances.iter()).skip((i + 1).saturating_sub(first)) {
-                let own = sparse.next_if(|(id, _)| *id as usize == j).map_or(0.0, |own| own.1);
-                let total = own + between(i, j, distance);
+            let exponents = &mut exponents[..gathered.ids().len()];
+            space.distances_to(rows[i] as usize, gathered, exponents);
+            to_exponents(exponents, &inverse[first..], inverse[i]);
+            for (j, &exponent) in (first..).zip(exponents.iter()).skip((i + 1).saturating_sub(first)) {
+                // Most pairs are neither near nor neighbors.
+                let is_neighbor = next.0 as usize == j;
+                if exponent > too_far && !is_neighbor {
+                    continue;
+                }
+                let total = of_exponent(exponent) + if is_neighbor { next.1 } else { 0.0 };
+                if is_neighbor {
+                    next = sparse.next().unwrap_or(NOTHING);
+                }
                 if total > 0.0 {
                     entries.push((j as u32, total));
                 }
@@ -81,6 +89,18 @@ pub fn with_background(
     };
     let upper: Vec<_> = (0..n).into_par_iter().with_min_len(TOGETHER).map(upper).collect();
     SparseGraph::from_upper_rows(&upper)
+}
+
+/// After the last neighbor.
+const NOTHING: (u32, f64) = (u32::MAX, 0.0);
+
+vectorized! {
+    /// Distances from a point become the exponents d²/(σ_i·σ_j), multiplied in the same order as for every affinity.
+    fn to_exponents<'a>(distances: &'a mut [f64], inverse: &'a [f64], own: f64) -> () {
+        for (distance, inverse) in distances.iter_mut().zip(inverse) {
+            *distance = *distance * *distance * own * inverse;
+        }
+    }
 }
 
 /// ε. A cut can show that the eigenvalue is too small to change a bit of it; then it is not computed.

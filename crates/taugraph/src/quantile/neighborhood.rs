@@ -114,8 +114,15 @@ impl Neighborhood {
                 let neighbors = &similarities.neighbors().ids(center as usize)[..self.pool];
                 similarities.gather(std::iter::once(center).chain(neighbors.iter().copied()), &mut like);
                 for (other, edge) in edges.incident(center as usize) {
-                    similarities.exponents_to(other as usize, &like, &mut half);
-                    let sum = self.sum(&half, limit);
+                    let sum = match self.statistic {
+                        PoolStatistic::Share => {
+                            similarities.n_below(other as usize, &like, limit, &mut half) as f64
+                        }
+                        PoolStatistic::Mean => {
+                            similarities.exponents_to(other as usize, &like, &mut half);
+                            self.sum(&half, limit)
+                        }
+                    };
                     let add = |bits| Some((f64::from_bits(bits) + sum).to_bits());
                     sums[edge].fetch_update(Relaxed, Relaxed, add).expect("it always adds");
                 }
