@@ -2,34 +2,40 @@
 # Fuzzes every target for some minutes each (1 by default; scripts/fuzz.sh 10; scripts/fuzz.sh 0.5 npz csv for only some), starting from
 # the files in fuzz/corpus. What it finds on the way goes to fuzz/found, what fails to fuzz/artifacts.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../fuzz"
 seconds="$(awk -v minutes="${1:-1}" 'BEGIN { printf "%d", 60 * minutes }')"
 shift || true
-
-# Installs cargo-fuzz into a folder of the project, if it is missing.
-tools="$PWD/.tools"
-if ! "$tools/bin/cargo-fuzz" --version >/dev/null 2>&1; then
-    cargo install --quiet --locked --root "$tools" cargo-fuzz
-fi
-export PATH="$tools/bin:$PATH"
-
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
-    for file in fuzz/fuzz_targets/*.rs; do
+    for file in fuzz_targets/*.rs; do
         targets+=("$(basename "$file" .rs)")
     done
 fi
 
-# Sanitizers need unstable flags; a stable compiler takes them with this.
+# Coverage for libFuzzer needs an unstable flag; a stable compiler takes it with this.
 export RUSTC_BOOTSTRAP=1
+coverage="-sanitizer-coverage-level=4 -sanitizer-coverage-inline-8bit-counters -sanitizer-coverage-pc-table -sanitizer-coverage-trace-compares"
+RUSTFLAGS="-Cpasses=sancov-module"
+for flag in $coverage; do
+    RUSTFLAGS+=" -Cllvm-args=$flag"
+done
+export RUSTFLAGS="$RUSTFLAGS --cfg fuzzing"
+# With a target named, build scripts and macros are compiled without these flags.
+host="$(rustc -vV | sed -n 's/^host: //p')"
+cargo build --quiet --bins --target "$host"
+
+failed=()
 for target in "${targets[@]}"; do
     echo "== $target, $seconds s"
-    mkdir -p "fuzz/found/$target"
-    cargo fuzz run "$target" "fuzz/found/$target" "fuzz/corpus/$target" -- \
-        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |
-        grep -E "^(stat::number_of_executed_units|stat::peak_rss_mb|SUMMARY|.*(ERROR|panicked|deadly signal))" || true
-    if [ -n "$(ls -A "fuzz/artifacts/$target" 2>/dev/null)" ]; then
-        echo "$target failed: see fuzz/artifacts/$target" >&2
-        exit 1
+    mkdir -p "found/$target" "artifacts/$target"
+    log="found/$target.log"
+    if ! "target/$host/debug/$target" "found/$target" "corpus/$target" -artifact_prefix="artifacts/$target/" \
+        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 > "$log" 2>&1; then
+        failed+=("$target")
     fi
+    grep -E "^(stat::number_of_executed_units|stat::peak_rss_mb|SUMMARY|.*(ERROR|panicked|deadly signal))" "$log" || true
 done
+if [ ${#failed[@]} != 0 ]; then
+    echo "failed: ${failed[*]}; see fuzz/artifacts and fuzz/found/*.log" >&2
+    exit 1
+fi
