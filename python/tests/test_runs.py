@@ -195,7 +195,8 @@ LIMITED = """
     y[:4] = [0, 1, 0, 1]
     taugraph.RobustGraph().fit(X[:300])
     with open("/proc/self/status") as status:
-        size = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmSize:"))
+        used = "VmData:" if sys.argv[4] == "RLIMIT_DATA" else "VmSize:"
+        size = next(int(line.split()[1]) * 1024 for line in status if line.startswith(used))
     limit = getattr(resource, sys.argv[4])
     resource.setrlimit(limit, (size + extra, resource.RLIM_INFINITY))
     fit = {
