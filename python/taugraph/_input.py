@@ -33,7 +33,7 @@ def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
 def plain(X: Any) -> Any:
     """The same input without what NumPy and scipy would misread: masked cells become missing ones, dates and broken sparse matrices are refused."""
     if isinstance(X, np.ma.MaskedArray):
-        return X.filled(np.nan) if X.dtype.kind == "f" else X.astype(np.float64).filled(np.nan)
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data)
     if sp.issparse(X):
         checked_indices(X)
         return X

@@ -29,6 +29,7 @@ __all__ = [
     "ModelVersionError",
     "NeedsAllPairsError",
     "NeedsPointsError",
+    "NoEdgesError",
     "NoVaryingColumnError",
     "NotFiniteError",
     "NotSymmetricError",
