@@ -62,14 +62,13 @@ pub fn on_disk(bytes: &[u8]) {
     let scratch = ScratchFolder::new(&std::env::temp_dir()).expect("a folder for files without a name");
     let Ok(found) = read_on_disk(&source, &options, &scratch) else { return };
     let (n, d) = (found.table.n_rows, found.table.n_numbers);
-    assert_eq!(found.values.as_ref().len(), n * d);
+    assert_eq!(found.values.len(), n * d);
     // A column that turns out to be text is known only when it has been read.
     let known = known.expect("it can be read").expect("the formats that stay on disk say so at once");
-    assert!(known.0 == n && known.1 >= d);
+    assert!(known.n_rows == n && known.n_numbers >= d);
     match read(&source, &ReadOptions { budget: &super::budget(), ..options }) {
         Ok(Contents::Table(table)) => {
-            let same =
-                table.values.iter().zip(found.values.as_ref()).all(|(a, b)| a.to_bits() == b.to_bits());
+            let same = table.values.iter().zip(found.values.iter()).all(|(a, b)| a.to_bits() == b.to_bits());
             assert!(same && table.values.len() == n * d);
         }
         Ok(_) => panic!("a table on disk is a table in memory"),

@@ -74,8 +74,9 @@ class GraphEstimator(Estimator):
         return bool(config.get("preparation.missing") != "error")
 
     def _input(self, X: Any, *, reset: bool, labels: Any = None, config: _core.Config | None = None) -> _core.Input:
-        """The input in the library's form, checked against the length of its labels. Row-major float64 tables are not copied."""
-        X = as_points(self, X, reset=reset, allow_nan=self._allows_nan(config))
+        """The input in the library's form, checked against the length of its labels. Row-major float64 and float32 tables are not copied."""
+        is_precomputed = self._is_precomputed()
+        X = as_points(self, X, reset=reset, allow_nan=self._allows_nan(config), is_precomputed=is_precomputed)
         check_consistent_length(X, labels)
         if self._is_graph():
             return _core.Input.graph(as_graph(X))

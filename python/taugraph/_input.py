@@ -13,21 +13,114 @@ from .exceptions import BadConstraintError, BadDistanceError, LengthError, NotSy
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 
+#: Types that single precision holds: floating-point numbers of up to four bytes, and one byte of anything.
+_SINGLE = {"float32", "float16", "int8", "uint8", "bool", "boolean"}
+
 
 def unwrapped(X: Any) -> tuple[Any, list[str] | None]:
-    """Converts Arrow data behind the PyCapsule interface to an array with column names; anything else stays as it is."""
+    """Converts Arrow data behind the PyCapsule interface, and tables with columns of lists, to an array with column names; anything
+    else stays as it is. A list is a block of columns: ``name[0]``, ``name[1]``, …"""
+    package = type(X).__module__.split(".")[0]
+    if package == "pandas" and hasattr(X, "columns") and any(map(_has_lists, _cells_of_objects(X))):
+        return side_by_side([(str(name), X[name].to_numpy()) for name in X.columns], len(X))
     known = hasattr(X, "__array__") or isinstance(X, (list, tuple)) or sp.issparse(X)
-    is_arrow = type(X).__module__.split(".")[0] == "pyarrow"
-    if (known and not is_arrow) or not hasattr(X, "__arrow_c_stream__"):
+    is_nested = package == "polars" and any(str(dtype).startswith(("List(", "Array(")) for dtype in _types(X))
+    if (known and package != "pyarrow" and not is_nested) or not hasattr(X, "__arrow_c_stream__"):
         return X, None
     try:
         import pyarrow as pa
     except ImportError:
         raise ImportError("Arrow tables need pyarrow: pip install pyarrow") from None
     table = pa.table(X)
-    columns = [column.to_numpy() for column in table.columns]
-    values = np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
-    return values, list(table.column_names)
+    columns = zip(table.column_names, table.columns, strict=True)
+    return side_by_side([(name, _of_arrow(name, column)) for name, column in columns], table.num_rows)
+
+
+def side_by_side(columns: list[tuple[str, np.ndarray]], n_rows: int) -> tuple[np.ndarray, list[str]]:
+    """Columns of numbers, of lists of the same length, and blocks of columns, as one array with names."""
+    names: list[str] = []
+    blocks = []
+    for name, cells in columns:
+        block = _stacked(name, cells) if cells.dtype == object and _has_lists(cells) else cells
+        blocks.append(block)
+        names += [name] if block.ndim == 1 else [f"{name}[{place}]" for place in range(block.shape[1])]
+    if len(blocks) == 1 and blocks[0].ndim == 2:
+        return blocks[0], names
+    return np.column_stack(blocks) if blocks else np.empty((n_rows, 0)), names
+
+
+def _cells_of_objects(X: Any) -> list[np.ndarray]:
+    """The cells of the columns of a frame that can be anything."""
+    return [X.iloc[:, place].to_numpy() for place, dtype in enumerate(X.dtypes) if _may_be_lists(dtype)]
+
+
+def _may_be_lists(dtype: Any) -> bool:
+    return bool(dtype == object) or "list<" in str(dtype)
+
+
+def _has_lists(cells: np.ndarray) -> bool:
+    """Whether the first cell that is not missing is a list."""
+    known = (cell for cell in cells if cell is not None and not (np.isscalar(cell) and cell != cell))
+    return isinstance(next(known, None), (list, tuple, np.ndarray))
+
+
+def _stacked(name: str, cells: np.ndarray) -> np.ndarray:
+    """Lists of numbers as rows; missing ones are NaN."""
+    is_list = np.array([isinstance(cell, (list, tuple, np.ndarray)) for cell in cells], dtype=bool)
+    lists = [np.asarray(cell) for cell in cells[is_list]]
+    _check_lengths(name, np.flatnonzero(is_list), np.array([len(one) for one in lists]))
+    rows = np.stack(lists)
+    if rows.dtype == object:
+        rows = rows.astype(np.float64)
+    return _with_gaps(rows, is_list)
+
+
+def _of_arrow(name: str, column: Any) -> np.ndarray:
+    """A column of Arrow as NumPy has it: one of lists is a block of columns."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    is_list = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if not any(is_it(column.type) for is_it in is_list):
+        return np.asarray(column.to_numpy())
+    cells = column.combine_chunks()
+    # Older versions give a single chunk as a list of chunks.
+    cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
+    known = np.asarray(cells.is_valid())
+    lengths = np.asarray(pc.list_value_length(cells.drop_null()))
+    _check_lengths(name, np.flatnonzero(known), lengths)
+    flat = pc.list_flatten(cells).to_numpy(zero_copy_only=False)
+    if flat.dtype.kind not in "fiub":
+        raise TypeError(f"column '{name}': the elements of its lists are not numbers")
+    return _with_gaps(flat.reshape(int(known.sum()), -1) if len(flat) else np.empty((len(lengths), 1)), known)
+
+
+def _check_lengths(name: str, rows: np.ndarray, lengths: np.ndarray) -> None:
+    """Lists of one column have the same length."""
+    others = np.flatnonzero(lengths != lengths[0]) if len(lengths) else []
+    if len(others):
+        row, found = rows[others[0]], lengths[others[0]]
+        raise ValueError(
+            f"column '{name}', row {row}: the list has {found} numbers, but the first one has {lengths[0]}; "
+            "lists of the same length are needed"
+        )
+
+
+def _with_gaps(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Rows where they are known, and NaN where they are not."""
+    if known.all():
+        return rows
+    kind = rows.dtype if rows.dtype.kind == "f" else np.float32 if rows.dtype.itemsize == 1 else np.float64
+    filled = np.full((len(known), rows.shape[1]), np.nan, dtype=kind)
+    filled[known] = rows
+    return filled
+
+
+def precision_of(X: Any) -> Any:
+    """float32 for what single precision holds, otherwise float64."""
+    types = [str(dtype).lower() for dtype in _types(X)]
+    return np.float32 if types and all(name in _SINGLE for name in types) and not sp.issparse(X) else np.float64
 
 
 def plain(X: Any) -> Any:
@@ -61,13 +154,13 @@ def checked_indices(matrix: Any) -> None:
                 raise ValueError("the sparse matrix is broken: an entry lies outside of it")
 
 
-def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
-    """Points as row-major float64 or as a CSR matrix; not copied if they already are."""
+def as_points(estimator: Any, X: Any, *, reset: bool, allow_nan: bool, is_precomputed: bool = False) -> Any:
+    """Points as row-major float64 or float32, or as a CSR matrix; not copied if they already are. Whatever is precomputed is float64."""
     X, names = unwrapped(X)
     X = plain(X)
     rules: dict[str, Any] = {
         "accept_sparse": "csr",
-        "dtype": np.float64,
+        "dtype": np.float64 if is_precomputed else precision_of(X),
         "order": "C",
         "ensure_all_finite": "allow-nan" if allow_nan else True,
         "ensure_min_samples": 2 if reset else 1,
@@ -98,7 +191,7 @@ def as_table(X: Any) -> np.ndarray:
     """The same for functions, which have no state."""
     X, _ = unwrapped(X)
     X = plain(X)
-    return np.asarray(check_array(X, dtype=np.float64, order="C", ensure_min_samples=2), order="C")
+    return np.asarray(check_array(X, dtype=precision_of(X), order="C", ensure_min_samples=2), order="C")
 
 
 def csr_parts(matrix: Any) -> Csr:

@@ -58,12 +58,75 @@ def test_every_form(blobs, expected):
                 found.transform(form.select(["x0"]))
 
 
-def test_single_precision_is_widened(blobs):
+def test_single_precision_has_the_bits_of_double_unless_it_is_scaled(blobs):
     X, _ = blobs
     narrow = X.astype(np.float32)
-    a = taugraph.RobustGraph().fit(narrow)
-    b = taugraph.RobustGraph().fit(narrow.astype(np.float64))
-    assert (a.graph_ != b.graph_).nnz == 0
+    wide = narrow.astype(np.float64)
+    plain = {"preparation.standardize": "none"}
+    a = taugraph.RobustGraph(params=plain).fit(narrow)
+    b = taugraph.RobustGraph(params=plain).fit(wide)
+    assert (a.graph_ != b.graph_).nnz == 0 and (a.local_scales_ == b.local_scales_).all()
+    c = taugraph.RobustGraph(params={"preparation.precision": "double"}).fit(narrow)
+    d = taugraph.RobustGraph().fit(wide)
+    assert (c.graph_ != d.graph_).nnz == 0
+    rounded = taugraph.RobustGraph().fit(narrow)
+    assert np.allclose(rounded.local_scales_, d.local_scales_, rtol=1e-5)
+    for points in (narrow, wide):
+        assert (rounded.transform(points) != rounded.graph_).nnz == 0
+
+
+def test_what_single_precision_holds_is_not_widened(blobs):
+    from taugraph._input import as_points
+
+    X, _ = blobs
+    whole = np.round(X).astype(np.int8)
+    for narrow in (X.astype(np.float32), X.astype(np.float16), whole, whole.astype(np.uint8), whole > 0):
+        taken = as_points(taugraph.RobustGraph(), narrow, reset=True, allow_nan=True)
+        assert taken.dtype == np.float32 and (taken == narrow.astype(np.float64)).all()
+        assert np.shares_memory(taken, narrow) == (narrow.dtype == np.float32)
+    frame = pd.DataFrame(X.astype(np.float32)).assign(flag=True)
+    assert as_points(taugraph.RobustGraph(), frame.set_axis(list("abcdef"), axis=1), reset=True, allow_nan=True).dtype == np.float32
+    for precise in (X, whole.astype(np.int16), whole.astype(np.int64)):
+        assert as_points(taugraph.RobustGraph(), precise, reset=True, allow_nan=True).dtype == np.float64
+
+
+def with_lists(X):
+    flat = pa.array(X.ravel())
+    fixed = pa.FixedSizeListArray.from_arrays(flat, X.shape[1])
+    yield "fixed-size lists", pa.table({"v": fixed})
+    yield "lists", pa.table({"v": fixed.cast(pa.list_(flat.type))})
+    yield "large lists in chunks", pa.concat_tables([pa.table({"v": fixed[:50].cast(pa.large_list(flat.type))}), pa.table({"v": fixed[50:].cast(pa.large_list(flat.type))})])
+    yield "polars lists", pl.DataFrame({"v": X.tolist()}, schema={"v": pl.List(pl.Float64)})
+    yield "polars arrays", pl.DataFrame({"v": pl.Series(X)})
+    yield "pandas", pd.DataFrame({"v": list(X)})
+    yield "pandas with Arrow", pa.table({"v": fixed}).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def test_lists_are_blocks_of_columns(blobs, expected):
+    X, _ = blobs
+    for name, form in with_lists(X):
+        found = taugraph.RobustGraph().fit(form)
+        assert list(found.feature_names_in_) == [f"v[{i}]" for i in range(5)], name
+        assert (found.graph_ != expected.graph_).nnz == 0, name
+        assert (found.transform(form) != expected.graph_).nnz == 0, name
+
+
+def test_lists_that_are_missing_ragged_or_text(blobs):
+    from taugraph._input import unwrapped
+
+    rows = [[1.0, 2.0], None, [3.0, None], [5.0, 6.0]]
+    expected = np.array([[1, 2], [np.nan, np.nan], [3, np.nan], [5, 6]])
+    for form in (pa.table({"v": rows}), pl.DataFrame({"v": rows}), pd.DataFrame({"v": rows})):
+        values, names = unwrapped(form)
+        assert names == ["v[0]", "v[1]"] and np.array_equal(values, expected, equal_nan=True)
+    mixed, names = unwrapped(pa.table({"a": pa.array([1, 2], pa.int8()), "v": pa.array([[1.5], [2.5]], pa.list_(pa.float32()))}))
+    assert names == ["a", "v[0]"] and mixed.dtype == np.float32 and mixed.tolist() == [[1, 1.5], [2, 2.5]]
+    ragged = [[1.0, 2.0], [1.0], [2.0, 3.0]]
+    for form in (pa.table({"v": ragged}), pl.DataFrame({"v": ragged}), pd.DataFrame({"v": ragged})):
+        with pytest.raises(ValueError, match=r"column 'v', row 1: the list has 1 numbers, but the first one has 2"):
+            taugraph.RobustGraph().fit(form)
+    with pytest.raises(TypeError, match="not numbers"):
+        taugraph.RobustGraph().fit(pa.table({"v": [["a"], ["b"]]}))
 
 
 def test_points_are_not_copied_before_they_are_prepared(blobs):

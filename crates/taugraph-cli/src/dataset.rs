@@ -1,16 +1,17 @@
 //! From a file to what the library takes, with the names that people know.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use taugraph::distance::DistanceMatrix;
 use taugraph::graph::{Asymmetry, Changes, SparseGraph};
 use taugraph::neighbors::NeighborGraph;
-use taugraph::points::SparsePoints;
+use taugraph::points::{Numbers, SharedValues, SparsePoints};
 use taugraph::{Error as LibraryError, Input, Table as Points};
 use taugraph_io::{
-    Budget, Contents, DiskTable, DiskValues, Error as FileError, Header, ReadOptions, Role, Source,
-    SparseMatrix, Table, extent, read, read_on_disk,
+    Budget, Contents, DiskTable, DiskValues, Either, Error as FileError, Extent, Header, ReadOptions, Role,
+    Source, SparseMatrix, Table, Values as MemoryValues, extent, read, read_on_disk,
 };
 
 use crate::failure::{Failure, Outcome};
@@ -56,35 +57,47 @@ pub enum Kind {
 
 /// Raw values, in memory or on disk.
 enum Values {
-    Memory(Vec<f64>),
+    Memory(MemoryValues),
     Disk(DiskValues),
 }
 
-impl std::ops::Deref for Values {
-    type Target = [f64];
-
-    fn deref(&self) -> &[f64] {
-        match self {
-            Values::Memory(values) => values,
-            Values::Disk(values) => values.as_ref(),
-        }
+/// Numbers of a file as the library reads them.
+pub fn numbers_of<A: AsRef<[f64]>, B: AsRef<[f32]>>(values: &Either<A, B>) -> Numbers<'_> {
+    match values {
+        Either::F64(values) => Numbers::F64(values.as_ref()),
+        Either::F32(values) => Numbers::F32(values.as_ref()),
     }
 }
 
 impl Values {
-    /// In memory, wherever they were.
-    fn into_memory(self) -> Vec<f64> {
+    /// In double precision; not copied if they already are.
+    fn to_f64(&self) -> Cow<'_, [f64]> {
         match self {
-            Values::Memory(values) => values,
-            Values::Disk(values) => values.as_ref().to_vec(),
+            Values::Memory(values) => values.to_f64(),
+            Values::Disk(values) => values.to_f64(),
         }
     }
 
-    /// As what a fit starts from.
+    /// In memory and in double precision, wherever they were.
+    fn into_memory(self) -> Vec<f64> {
+        match self {
+            Values::Memory(values) => values.into_f64(),
+            Values::Disk(values) => values.to_f64().into_owned(),
+        }
+    }
+
+    /// As what a fit starts from, in the precision of the file.
     fn into_points(self, names: &[String]) -> Outcome<Points<'static>> {
+        let n_columns = names.len();
         let points = match self {
-            Values::Memory(values) => Points::new(values, names.len())?,
-            Values::Disk(values) => Points::out_of_core(Arc::new(values), names.len())?,
+            Values::Memory(Either::F64(values)) => Points::new(values, n_columns)?,
+            Values::Memory(Either::F32(values)) => Points::from_f32(values, n_columns)?,
+            Values::Disk(Either::F64(values)) => {
+                Points::out_of_core(SharedValues::F64(Arc::new(values)), n_columns)?
+            }
+            Values::Disk(Either::F32(values)) => {
+                Points::out_of_core(SharedValues::F32(Arc::new(values)), n_columns)?
+            }
         };
         Ok(points.with_names(names.to_vec()))
     }
@@ -166,8 +179,8 @@ pub fn read_disk_table(
     Some(read_on_disk(&source, &options(input, &roles, budget), scratch).map_err(Failure::from))
 }
 
-/// Rows and features of a table, where its file says so at once.
-pub fn known_extent(input: &InputSettings, limit: u64) -> Outcome<Option<(usize, usize)>> {
+/// Rows, features and precision of a table, where its file says so at once.
+pub fn known_extent(input: &InputSettings, limit: u64) -> Outcome<Option<Extent>> {
     let source = Source::new(&input.file);
     let name = source.to_string();
     let roles = |names: &[String]| roles(names, input, &name);
@@ -191,21 +204,20 @@ fn options<'a>(input: &'a InputSettings, roles: &'a Roles<'a>, budget: &'a Budge
 
 fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role>, FileError> {
     let texts = [&input.label_column, &input.id_column].into_iter().flatten();
-    let asked = texts.clone().chain(&input.drop).chain(input.columns.iter().flatten());
-    for column in asked {
-        if !names.contains(column) {
-            return Err(FileError::UnknownColumn {
-                name: file.to_string(),
-                column: column.clone(),
-                known: some_of(names),
-            });
-        }
+    let blocks = input.drop.iter().chain(input.columns.iter().flatten());
+    let is_there = |column: &String| names.contains(column);
+    let has_places = |column: &String| names.iter().any(|name| is_place_of(name, column));
+    let missing_text = texts.clone().find(|column| !is_there(column));
+    let missing = || blocks.clone().find(|column| !is_there(column) && !has_places(column));
+    if let Some(column) = missing_text.or_else(missing) {
+        let (name, column) = (file.to_string(), column.clone());
+        return Err(FileError::UnknownColumn { name, column, known: some_of(names) });
     }
     let role = |name: &String| {
         if texts.clone().any(|text| text == name) {
             Role::Text
-        } else if input.drop.contains(name)
-            || input.columns.as_ref().is_some_and(|columns| !columns.contains(name))
+        } else if is_named(name, &input.drop)
+            || input.columns.as_ref().is_some_and(|columns| !is_named(name, columns))
         {
             Role::Skip
         } else {
@@ -213,6 +225,17 @@ fn roles(names: &[String], input: &InputSettings, file: &str) -> Result<Vec<Role
         }
     };
     Ok(names.iter().map(role).collect())
+}
+
+/// Whether a list of columns names this one, or the column of lists that it is a place of.
+pub fn is_named(name: &String, columns: &[String]) -> bool {
+    columns.contains(name) || columns.iter().any(|column| is_place_of(name, column))
+}
+
+/// Whether this is a place of a column of lists: `embedding[7]` of `embedding`.
+pub fn is_place_of(name: &str, column: &str) -> bool {
+    let place = name.strip_prefix(column).and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
+    place.is_some_and(|place| !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn from_table(
@@ -249,12 +272,13 @@ fn from_table(
     let (kind, numbers) = match input.kind {
         InputKind::Auto | InputKind::Points => (Kind::Points, values.into_points(&features)?.into()),
         InputKind::Distances => {
-            square(&values)?;
+            square(&values.to_f64())?;
             let matrix =
                 DistanceMatrix::new(values.into_memory(), n).map_err(|error| of_matrix(error, &name))?;
             (Kind::Distances, matrix.into())
         }
         InputKind::Graph => {
+            let values = values.to_f64();
             square(&values)?;
             let graph;
             (graph, changes) = dense_graph(&values, n, input.asymmetric, &name)?;
@@ -413,7 +437,7 @@ pub fn of_points(error: LibraryError, dataset: &Dataset) -> Failure {
 pub fn read_numbers(path: &Path, budget: &Budget) -> Outcome<Vec<f64>> {
     let name = path.display();
     match read(&Source::new(path), &ReadOptions { budget, ..ReadOptions::numbers() })? {
-        Contents::Table(table) if table.n_numbers == 1 => Ok(table.values),
+        Contents::Table(table) if table.n_numbers == 1 => Ok(table.values.into_f64()),
         _ => Err(Failure::Input(format!("{name}: one column of numbers is needed"))),
     }
 }

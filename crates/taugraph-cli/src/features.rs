@@ -2,10 +2,10 @@
 
 use taugraph::error::Error as LibraryError;
 use taugraph::memory::{MemoryEstimate, Scratch, ScratchTable};
-use taugraph::points::{self, PreparationParams};
+use taugraph::points::{self, Precision, PreparationParams};
 use taugraph::progress::Run;
 use taugraph::robust::{self, RowSize};
-use taugraph_io::ScratchFolder;
+use taugraph_io::{Extent, ScratchFolder};
 
 use crate::args::{FeaturesPlace, InputArgs};
 use crate::dataset::known_extent;
@@ -33,7 +33,7 @@ impl Scratch for Room {
 impl Features {
     /// For a command that makes a graph of them.
     pub fn of_graph(args: &InputArgs, settings: &Settings, limit: Option<u64>) -> Outcome<Self> {
-        Self::choose(args, &settings.input, limit, |n, d, on_disk| peak_of_graph(n, d, settings, on_disk))
+        Self::choose(args, &settings.input, limit, |extent, on_disk| peak_of_graph(extent, settings, on_disk))
     }
 
     /// For a command that only looks at them after `preparation`.
@@ -43,16 +43,16 @@ impl Features {
         preparation: &PreparationParams,
         limit: Option<u64>,
     ) -> Outcome<Self> {
-        let peak = |n, d, on_disk| peak_of_preparation(n, d, preparation, on_disk);
+        let peak = |extent, on_disk| peak_of_preparation(extent, preparation, on_disk);
         Self::choose(args, &settings.input, limit, peak)
     }
 
-    /// `peak` gives the stage with the highest need and the need, for rows, columns and whether the features are on disk.
+    /// `peak` gives the stage with the highest need and the need, for a size and whether the features are on disk.
     fn choose(
         args: &InputArgs,
         input: &InputSettings,
         limit: Option<u64>,
-        peak: impl Fn(usize, usize, bool) -> (&'static str, u64),
+        peak: impl Fn(Extent, bool) -> (&'static str, u64),
     ) -> Outcome<Self> {
         let may_be_points = matches!(input.kind, InputKind::Auto | InputKind::Points);
         let on_disk = match (args.features.unwrap_or_default(), limit) {
@@ -64,8 +64,8 @@ impl Features {
             }
             (FeaturesPlace::Auto, Some(_)) if !may_be_points => false,
             (FeaturesPlace::Auto, Some(available)) => match known_extent(input, available)? {
-                Some((n, d)) if peak(n, d, false).1 > available => {
-                    let (stage, needed) = peak(n, d, true);
+                Some(extent) if peak(extent, false).1 > available => {
+                    let (stage, needed) = peak(extent, true);
                     if needed > available {
                         let advice =
                             "that is with the features on disk; take fewer rows or fewer neighbors".into();
@@ -100,24 +100,33 @@ impl Features {
     }
 }
 
-fn peak_of_preparation(n: usize, d: usize, params: &PreparationParams, on_disk: bool) -> (&'static str, u64) {
-    let (stage, bytes) = points::memory_estimate(n, d, params, on_disk).peak();
-    let raw = if on_disk { 0 } else { 8 * (n as u64).saturating_mul(d as u64) };
+fn precision_of(extent: Extent) -> Precision {
+    if extent.is_single { Precision::Single } else { Precision::Double }
+}
+
+fn peak_of_preparation(extent: Extent, params: &PreparationParams, on_disk: bool) -> (&'static str, u64) {
+    let Extent { n_rows: n, n_numbers: d, .. } = extent;
+    let precision = precision_of(extent);
+    let (stage, bytes) = points::memory_estimate(n, d, precision, params, on_disk).peak();
+    let raw = if on_disk { 0 } else { precision.bytes().saturating_mul(n as u64).saturating_mul(d as u64) };
     (stage, raw + bytes)
 }
 
-fn peak_of_graph(n: usize, d: usize, settings: &Settings, on_disk: bool) -> (&'static str, u64) {
+fn peak_of_graph(extent: Extent, settings: &Settings, on_disk: bool) -> (&'static str, u64) {
     let config = &settings.params;
-    let graph = robust::memory_estimate(n, RowSize::prepared(d, config, on_disk), &config.graph);
-    let preparation = peak_of_preparation(n, d, &config.preparation_for(false), on_disk);
+    let row = RowSize::prepared(extent.n_numbers, precision_of(extent), config, on_disk);
+    let graph = robust::memory_estimate(extent.n_rows, row, &config.graph);
+    let preparation = peak_of_preparation(extent, &config.preparation_for(false), on_disk);
     MemoryEstimate::of(vec![preparation, graph.peak()]).peak()
 }
 
 /// A refusal for want of memory, with the advice to keep the features on disk where that would help.
 pub fn with_advice(error: LibraryError, extent: (usize, usize), settings: &Settings) -> LibraryError {
+    // On disk the precision does not count.
+    let extent = Extent { n_rows: extent.0, n_numbers: extent.1, is_single: false };
     match error {
         LibraryError::Memory { stage, needed, available, advice }
-            if peak_of_graph(extent.0, extent.1, settings, true).1 <= available =>
+            if peak_of_graph(extent, settings, true).1 <= available =>
         {
             let more = "or keep the features on disk: text tables stay in memory, NPY and Parquet need not (--features disk)";
             LibraryError::Memory { stage, needed, available, advice: format!("{advice}, {more}") }

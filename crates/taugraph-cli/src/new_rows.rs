@@ -6,7 +6,7 @@ use taugraph::error::Error as LibraryError;
 use taugraph::points::PreparationRule;
 use taugraph_io::{Budget, Cells, Contents, Error as FileError, Role, Source};
 
-use crate::dataset::read_with_roles;
+use crate::dataset::{is_named, is_place_of, read_with_roles};
 use crate::failure::{Failure, Outcome};
 use crate::report::some_of;
 use crate::row_ids::RowIds;
@@ -83,22 +83,22 @@ pub fn read_new_rows(
     // In the columns of the model, and once more when they are prepared.
     budget.take((16 * n as u64).saturating_mul(columns.len() as u64), &name)?;
     let mut values = vec![f64::NAN; n * columns.len()];
-    for (row, cells) in values.chunks_exact_mut(columns.len()).zip(table.values.chunks_exact(table.n_numbers))
-    {
-        targets.iter().zip(cells).for_each(|(&target, cell)| row[target] = *cell);
+    for (number, row) in values.chunks_exact_mut(columns.len()).enumerate() {
+        let cells = (number * table.n_numbers..).map(|place| table.values.get(place));
+        targets.iter().zip(cells).for_each(|(&target, cell)| row[target] = cell);
     }
     let has_gap = |place: usize| values.iter().skip(place).step_by(columns.len()).any(|cell| cell.is_nan());
     let gaps = used.iter().filter(|(_, place)| has_gap(*place)).map(|(name, _)| name.to_string()).collect();
     let known: HashSet<&str> = columns.iter().map(String::as_str).collect();
     let is_ignored = |column: &&taugraph_io::Column| {
         column.cells == Cells::Skipped
-            && !input.drop.contains(&column.name)
+            && !is_named(&column.name, &input.drop)
             && !known.contains(column.name.as_str())
     };
     let ignored = table.columns.iter().filter(is_ignored).map(|column| column.name.clone()).collect();
     let labels = input.label_column.as_ref().and_then(|column| table.texts(column)).map(<[String]>::to_vec);
     let ids = RowIds::of_table(&table, input.id_column.as_deref());
-    table.values.clear();
+    drop(std::mem::take(&mut table.values));
     Ok(NewRows { name, n_rows: n, values, labels, ids, by_name, ignored, gaps })
 }
 
@@ -115,17 +115,19 @@ fn roles(
         [&input.label_column, &input.id_column].into_iter().flatten().map(String::as_str).collect();
     let by_name = are_names(names) && has_named_model;
     let features = used.iter().map(|(name, _)| *name).filter(|_| by_name);
-    let needed = texts.iter().copied().chain(input.drop.iter().map(String::as_str)).chain(features.clone());
+    let has_places = |column: &str| names.iter().any(|name| is_place_of(name, column));
+    let dropped = input.drop.iter().map(String::as_str).filter(|column| !has_places(column));
+    let needed = texts.iter().copied().chain(dropped).chain(features.clone());
     if let Some(column) = needed.into_iter().find(|column| !there.contains(column)) {
         let (name, column) = (file.to_string(), column.to_string());
         return Err(FileError::UnknownColumn { name, column, known: some_of(names) });
     }
     let features: HashSet<&str> = features.collect();
     let role = |name: &String| match name.as_str() {
-        name if texts.contains(name) => Role::Text,
-        name if by_name && features.contains(name) => Role::Number,
+        text if texts.contains(text) => Role::Text,
+        feature if by_name && features.contains(feature) => Role::Number,
         _ if by_name => Role::Skip,
-        _ if input.drop.contains(name) => Role::Skip,
+        _ if is_named(name, &input.drop) => Role::Skip,
         _ => Role::Number,
     };
     Ok(names.iter().map(role).collect())

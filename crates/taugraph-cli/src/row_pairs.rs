@@ -54,7 +54,8 @@ fn pairs_of_file(path: &Path, dataset: &Dataset, budget: &Budget) -> Outcome<Vec
         return Err(Failure::Input(message));
     }
     table.refuse_text("; the number of a row is needed, counted from 0")?;
-    let pairs = table.values.chunks_exact(2).enumerate();
+    let values = table.values.to_f64();
+    let pairs = values.chunks_exact(2).enumerate();
     let row = |cell: f64, pair: usize| match cell {
         _ if cell >= 0.0 && cell < dataset.n_rows as f64 && cell.fract() == 0.0 => Ok(cell as u32),
         _ => Err(Failure::Input(format!("{name}, {}: {}", place(&table, pair), fault(cell, dataset)))),

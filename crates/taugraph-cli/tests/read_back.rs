@@ -34,11 +34,34 @@ fn python_reads_our_files_and_we_read_its() {
     let expected = folder.ok("cluster points.csv --drop label --clusters 3");
     let printed = String::from_utf8(done.stdout).unwrap();
     let (tables, sparse) = printed.split_once("sparse:\n").unwrap();
+    let (tables, single) = tables.split_once("single:\n").unwrap();
     let files: Vec<String> = tables.lines().map(String::from).collect();
-    assert_eq!(files.len(), 15, "{files:?}");
+    assert_eq!(files.len(), 18, "{files:?}");
     for file in files {
         assert_eq!(folder.ok(&format!("cluster {file} --clusters 3")), expected, "{file}");
     }
+
+    // Files in single precision hold the same; unscaled, their results have the bits of the same values in double precision.
+    let files: Vec<&str> = single.lines().collect();
+    assert_eq!(files.len(), 7, "{files:?}");
+    let of = |file: &str, flags: &str| {
+        let command = format!("cluster {file} --clusters 3 {flags} --scales scales.csv");
+        (folder.ok(&command), folder.read("scales.csv"))
+    };
+    for flags in ["--standardize none", "--standardize none --features disk", "--set preparation.precision=double"] {
+        let wide = of("wide.npy", flags);
+        for file in files.iter().filter(|file| !flags.contains("disk") || !file.ends_with("npz")) {
+            assert_eq!(of(file, flags), wide, "{file} {flags}");
+        }
+    }
+    let scaled = of("single.npy", "");
+    for file in &files[2..] {
+        assert_eq!(of(file, ""), scaled, "{file}");
+    }
+    assert_eq!(of("wide.npy", "--set preparation.precision=single"), scaled);
+    let refused = folder.run("cluster ragged.parquet");
+    assert_eq!(refused.code(), 3);
+    assert!(refused.err().contains("row 6, column 'embedding': the list has 1 numbers"), "{}", refused.err());
 
     // Sparse points as scipy and scikit-learn write them: all files hold the same.
     let documents: Vec<&str> = sparse.lines().collect();
@@ -63,7 +86,9 @@ fn python_reads_our_files_and_we_read_its() {
     assert_eq!(column(3), [0.0, 4.875, 0.0]);
     assert_eq!(column(4), [0.0, 1.0, 0.0]);
     assert_eq!(column(5), [0.0, 39.0, 1.0]);
-    for (place, note) in [(6, "(a date or time)"), (7, "(a nested value)"), (8, "'t0'")] {
+    assert_eq!(columns[7]["name"], "list[0]");
+    assert_eq!(column(7), [0.0, 39.0, 0.0]);
+    for (place, note) in [(6, "(a date or time)"), (8, "'t0'")] {
         assert!(columns[place]["note"].as_str().unwrap().contains(note), "{}", columns[place]);
     }
     let named = folder.ok("cluster types.parquet --id-column id --drop day,list,text --clusters 2");

@@ -113,8 +113,9 @@ pub(crate) fn append_lines(
                 LineError::OverBudget(error) => error,
             });
         }
-        budget.reserve(&mut table.values, chunk.values.len(), &layout.name)?;
-        table.values.extend(chunk.values);
+        let values = table.values.doubles();
+        budget.reserve(values, chunk.values.len(), &layout.name)?;
+        values.extend(chunk.values);
         chunk.held.keep();
         let mut texts = chunk.texts.into_iter();
         for column in &mut table.columns {

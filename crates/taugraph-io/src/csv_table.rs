@@ -281,17 +281,18 @@ impl Rows<'_> {
     fn append(&mut self, record: &ByteRecord, line: u64) -> Result<()> {
         let table = &mut self.table;
         self.budget.take(8 * table.n_numbers as u64, &table.name)?;
-        self.budget.reserve(&mut table.values, table.n_numbers, &table.name)?;
+        let values = table.values.doubles();
+        self.budget.reserve(values, table.n_numbers, &table.name)?;
         for (cell, column) in record.iter().zip(&mut table.columns) {
             match &mut column.cells {
                 Cells::Skipped => {}
                 // The slot in the row stays filled until the table is finished.
-                Cells::NotNumbers(..) => table.values.push(f64::NAN),
+                Cells::NotNumbers(..) => values.push(f64::NAN),
                 Cells::Numbers(_) => match number(cell) {
-                    Some(value) => table.values.push(value),
+                    Some(value) => values.push(value),
                     None => {
                         column.cells = Cells::NotNumbers(Place::Line(line), shortened(cell));
-                        table.values.push(f64::NAN);
+                        values.push(f64::NAN);
                     }
                 },
                 Cells::Texts(texts) => {

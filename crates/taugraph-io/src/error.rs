@@ -110,6 +110,22 @@ pub enum Error {
         /// What to do.
         hint: &'static str,
     },
+    /// Lists of different lengths in one column.
+    #[error(
+        "{name}, {place}, column '{column}': the list has {found} numbers, but the first one has {expected}; lists of the same length are needed"
+    )]
+    ListLength {
+        /// The file.
+        name: String,
+        /// Where.
+        place: Place,
+        /// Name of the column.
+        column: String,
+        /// Numbers of this list.
+        found: usize,
+        /// Numbers of the first list.
+        expected: usize,
+    },
     /// An infinite number.
     #[error("{name}, {place}, column '{column}': the value is infinite; replace it or leave the cell empty")]
     Infinite {

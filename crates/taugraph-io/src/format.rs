@@ -7,7 +7,7 @@ use crate::budget::{Budget, text_bytes};
 use crate::csv_table::read_csv;
 use crate::error::{Error, Result, shortened};
 use crate::matrix_market::{read_matrix_market, write_matrix_market};
-use crate::npy::{Array, MAGIC, read_npy, write_header};
+use crate::npy::{Array, MAGIC, read_numbers, write_header};
 use crate::npz::{Archive, write_sparse_npz};
 use crate::output::Output;
 use crate::parquet_table::{check_parquet_output, read_parquet_source, write_parquet};
@@ -18,6 +18,7 @@ use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewColumn, NewTable, ReadOptions, Role, Table, charge_columns, check_names,
     numbered_names,
 };
+use crate::values::{Number, Values};
 
 /// The contents of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +41,7 @@ pub fn read(source: &Source, options: &ReadOptions<'_>) -> Result<Contents> {
         return Err(Error::Empty { name });
     }
     if start.starts_with(MAGIC) {
-        let array = read_npy(bytes, &name, budget)?;
+        let array = read_numbers(bytes, &name, budget)?;
         return table_of_array(array, &name, options).map(Contents::Table);
     }
     if start.starts_with(b"PK\x03\x04") {
@@ -130,7 +131,7 @@ pub(crate) fn table_shape(shape: &[usize], name: &str) -> Result<(usize, usize)>
     Ok((n_rows, n_columns))
 }
 
-fn table_of_array(array: Array, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+fn table_of_array(array: Array<Values>, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
     let (_, n_columns) = table_shape(&array.shape, name)?;
     charge_columns(n_columns, 0, name, options.budget)?;
     table_of_columns(vec![(array, numbered_names(n_columns))], name, options)
@@ -169,16 +170,16 @@ fn table_of_archive<R: Read + Seek>(
     arrays.sort_unstable();
     let more: usize = arrays.iter().map(|(array, _)| array.len()).sum();
     charge_columns(n_columns + arrays.len(), more, name, options.budget)?;
-    let mut parts = vec![(archive.array(&main)?, numbered_names(n_columns))];
+    let mut parts = vec![(archive.numbers(&main)?, numbered_names(n_columns))];
     for (array, _) in arrays {
-        parts.push((archive.array(&array)?, vec![array]));
+        parts.push((archive.numbers(&array)?, vec![array]));
     }
     table_of_columns(parts, name, options)
 }
 
 /// Puts arrays with the same number of rows side by side.
 fn table_of_columns(
-    parts: Vec<(Array, Vec<String>)>,
+    parts: Vec<(Array<Values>, Vec<String>)>,
     name: &str,
     options: &ReadOptions<'_>,
 ) -> Result<Table> {
@@ -192,28 +193,47 @@ fn table_of_columns(
         table.values = parts.into_iter().next().expect("there is one").0.values;
         return table.finish();
     }
+    let mut columns = roles.iter();
+    let is_single = parts.iter().all(|(array, names)| {
+        let is_used = columns.by_ref().take(names.len()).any(|&role| role == Role::Number);
+        array.values.is_single() || !is_used
+    });
+    table.values = match is_single {
+        true => beside::<f32>(&parts, &mut table, options.budget)?.into(),
+        false => beside::<f64>(&parts, &mut table, options.budget)?.into(),
+    };
+    options.budget.give_back(parts.iter().map(|(array, _)| array.values.bytes()).sum());
+    table.finish()
+}
+
+/// The numbers of arrays with the same number of rows, row by row; texts go to the table.
+fn beside<T: Number>(
+    parts: &[(Array<Values>, Vec<String>)],
+    table: &mut Table,
+    budget: &Budget,
+) -> Result<Vec<T>> {
     let n_values = table.n_rows.saturating_mul(table.n_numbers);
-    options.budget.take((n_values as u64).saturating_mul(8), name)?;
-    options.budget.reserve(&mut table.values, n_values, name)?;
+    budget.take((n_values as u64).saturating_mul(size_of::<T>() as u64), &table.name)?;
+    let mut values = Vec::new();
+    budget.reserve(&mut values, n_values, &table.name)?;
     for row in 0..table.n_rows {
         let cells = parts.iter().flat_map(|(array, names)| {
             let width = names.len();
-            array.values[row * width..(row + 1) * width].iter().copied()
+            (row * width..(row + 1) * width).map(|place| array.values.get(place))
         });
         for (cell, column) in cells.zip(&mut table.columns) {
             match &mut column.cells {
-                Cells::Numbers(_) => table.values.push(cell),
+                Cells::Numbers(_) => values.push(T::rounded(cell)),
                 Cells::Texts(texts) => {
                     let text = text_of_number(cell);
-                    options.budget.take(text_bytes(text.len()), name)?;
+                    budget.take(text_bytes(text.len()), &table.name)?;
                     texts.push(text);
                 }
                 Cells::NotNumbers(..) | Cells::Skipped => {}
             }
         }
     }
-    options.budget.give_back(parts.iter().map(|(array, _)| array.bytes()).sum());
-    table.finish()
+    Ok(values)
 }
 
 /// A number that is read as text; a missing one is empty.

@@ -25,6 +25,10 @@ mod npz;
 mod on_disk;
 mod output;
 #[cfg(feature = "parquet")]
+mod parquet_cells;
+#[cfg(feature = "parquet")]
+mod parquet_fields;
+#[cfg(feature = "parquet")]
 mod parquet_pages;
 #[cfg(feature = "parquet")]
 mod parquet_table;
@@ -36,6 +40,7 @@ mod source;
 mod sparse;
 mod svmlight;
 mod table;
+mod values;
 
 pub use budget::{Budget, Held, Metered};
 pub use csv_table::{is_missing, read_csv};
@@ -48,7 +53,7 @@ pub use mapped::{MappedValues, ScratchFolder, ScratchTable};
 pub use matrix_market::read_matrix_market;
 pub use npy::{Array, read_npy};
 pub use npz::{read_arrays, read_sparse_npz};
-pub use on_disk::{DiskTable, DiskValues, extent, read_on_disk};
+pub use on_disk::{DiskNumbers, DiskTable, DiskValues, Extent, extent, read_on_disk};
 pub use output::{Output, open_own, refuse_stdout, replace_file, written};
 #[cfg(feature = "parquet")]
 pub use parquet_table::read_parquet;
@@ -57,3 +62,4 @@ pub use source::Source;
 pub use sparse::{LabeledMatrix, SparseMatrix};
 pub use svmlight::read_svmlight;
 pub use table::{Cells, Column, Header, NewCells, NewColumn, NewTable, ReadOptions, Role, Table};
+pub use values::{Either, Values};

@@ -6,41 +6,45 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
 use crate::faults::{self, Operation, Watched};
+use crate::values::Number;
 
 /// Zeros written at once.
 const BLOCK: usize = 1 << 15;
 
 /// Numbers of the user's own file, mapped in place.
 #[derive(Debug)]
-pub struct MappedValues {
+pub struct MappedValues<T = f64> {
     map: Mmap,
     /// Where the numbers begin, in bytes.
     begin: usize,
     n_values: usize,
+    precision: PhantomData<T>,
 }
 
-impl MappedValues {
-    /// Numbers in double precision from byte `begin` on; `None` if they are not properly aligned.
+impl<T: bytemuck::Pod> MappedValues<T> {
+    /// Numbers from byte `begin` on; `None` if they are not properly aligned.
     ///
     /// # Panics
     /// If the file is shorter than that.
     pub(crate) fn open(file: &File, begin: u64, n_values: usize) -> std::io::Result<Option<Self>> {
         let map = map_for_reading(file)?;
         let begin = begin as usize;
-        let is_aligned = bytemuck::try_cast_slice::<u8, f64>(&map[begin..begin + 8 * n_values]).is_ok();
-        Ok(is_aligned.then_some(Self { map, begin, n_values }))
+        let bytes = &map[begin..begin + size_of::<T>() * n_values];
+        let is_aligned = bytemuck::try_cast_slice::<u8, T>(bytes).is_ok();
+        Ok(is_aligned.then_some(Self { map, begin, n_values, precision: PhantomData }))
     }
 }
 
-impl AsRef<[f64]> for MappedValues {
-    fn as_ref(&self) -> &[f64] {
-        bytemuck::cast_slice(&self.map[self.begin..self.begin + 8 * self.n_values])
+impl<T: bytemuck::Pod> AsRef<[T]> for MappedValues<T> {
+    fn as_ref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.map[self.begin..self.begin + size_of::<T>() * self.n_values])
     }
 }
 
@@ -60,8 +64,13 @@ impl ScratchFolder {
 
     /// A table of zeros. Its blocks are already on disk, so later writes cannot fail because the disk is full.
     pub fn table(&self, n_values: usize) -> Result<ScratchTable> {
+        self.zeros(n_values)
+    }
+
+    /// The same in either precision.
+    pub(crate) fn zeros<T: Number>(&self, n_values: usize) -> Result<ScratchTable<T>> {
         let mut writer = self.writer()?;
-        let zeros = vec![0.0; BLOCK.min(n_values)];
+        let zeros = vec![T::rounded(0.0); BLOCK.min(n_values)];
         while writer.n_values < n_values {
             writer.push(&zeros[..zeros.len().min(n_values - writer.n_values)])?;
         }
@@ -69,9 +78,9 @@ impl ScratchFolder {
     }
 
     /// A table that is written sequentially.
-    pub(crate) fn writer(&self) -> Result<ScratchWriter<'_>> {
+    pub(crate) fn writer<T: Number>(&self) -> Result<ScratchWriter<'_, T>> {
         let out = BufWriter::with_capacity(8 * BLOCK, Watched(self.file()?));
-        Ok(ScratchWriter { scratch: self, out, n_values: 0 })
+        Ok(ScratchWriter { scratch: self, out, n_values: 0, precision: PhantomData })
     }
 
     /// A file without a name.
@@ -80,57 +89,60 @@ impl ScratchFolder {
         file.map_err(|source| self.refused(0, source))
     }
 
-    pub(crate) fn refused(&self, n_values: usize, source: std::io::Error) -> Error {
-        Error::Scratch { folder: self.folder.clone(), bytes: 8 * n_values as u64, source }
+    pub(crate) fn refused(&self, n_bytes: usize, source: std::io::Error) -> Error {
+        Error::Scratch { folder: self.folder.clone(), bytes: n_bytes as u64, source }
     }
 }
 
 /// A table that is being written to disk.
-pub(crate) struct ScratchWriter<'a> {
+pub(crate) struct ScratchWriter<'a, T> {
     scratch: &'a ScratchFolder,
     out: BufWriter<Watched<File>>,
     n_values: usize,
+    precision: PhantomData<T>,
 }
 
-impl ScratchWriter<'_> {
-    pub fn push(&mut self, values: &[f64]) -> Result<()> {
+impl<T: Number> ScratchWriter<'_, T> {
+    pub fn push(&mut self, values: &[T]) -> Result<()> {
         let written = self.out.write_all(bytemuck::cast_slice(values));
-        written.map_err(|source| self.scratch.refused(self.n_values + values.len(), source))?;
+        let n_bytes = size_of::<T>() * (self.n_values + values.len());
+        written.map_err(|source| self.scratch.refused(n_bytes, source))?;
         self.n_values += values.len();
         Ok(())
     }
 
-    pub fn finish(self) -> Result<ScratchTable> {
-        let Self { scratch, out, n_values } = self;
-        let refused = |source| scratch.refused(n_values, source);
+    pub fn finish(self) -> Result<ScratchTable<T>> {
+        let Self { scratch, out, n_values, precision } = self;
+        let refused = |source| scratch.refused(size_of::<T>() * n_values, source);
         let Watched(file) = out.into_inner().map_err(|error| refused(error.into_error()))?;
-        Ok(ScratchTable { map: map_scratch(&file).map_err(refused)?, n_values })
+        Ok(ScratchTable { map: map_scratch(&file).map_err(refused)?, n_values, precision })
     }
 }
 
 /// A table in a scratch file, deleted when it is dropped.
 #[derive(Debug)]
-pub struct ScratchTable {
+pub struct ScratchTable<T = f64> {
     map: MmapMut,
     n_values: usize,
+    precision: PhantomData<T>,
 }
 
-impl ScratchTable {
+impl<T> ScratchTable<T> {
     /// Keeps only the first values.
     pub(crate) fn truncate(&mut self, n_values: usize) {
         self.n_values = self.n_values.min(n_values);
     }
 }
 
-impl AsRef<[f64]> for ScratchTable {
-    fn as_ref(&self) -> &[f64] {
-        bytemuck::cast_slice(&self.map[..8 * self.n_values])
+impl<T: bytemuck::Pod> AsRef<[T]> for ScratchTable<T> {
+    fn as_ref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.map[..size_of::<T>() * self.n_values])
     }
 }
 
-impl AsMut<[f64]> for ScratchTable {
-    fn as_mut(&mut self) -> &mut [f64] {
-        bytemuck::cast_slice_mut(&mut self.map[..8 * self.n_values])
+impl<T: bytemuck::Pod> AsMut<[T]> for ScratchTable<T> {
+    fn as_mut(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(&mut self.map[..size_of::<T>() * self.n_values])
     }
 }
 

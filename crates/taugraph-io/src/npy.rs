@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::source::expect_end;
+use crate::values::{Number, Values};
 
 /// The first bytes of every such file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -15,11 +16,11 @@ const BLOCK: usize = 1 << 16;
 
 /// Numbers with a shape, in C order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Array {
+pub struct Array<V = Vec<f64>> {
     /// Length of each axis.
     pub shape: Vec<usize>,
     /// The values, the last axis fastest; whole numbers beyond 2⁵³ are rounded.
-    pub values: Vec<f64>,
+    pub values: V,
 }
 
 /// How the values are stored.
@@ -57,8 +58,19 @@ impl Array {
 
 /// Reads one array; nothing may follow it. `name` is for messages.
 pub fn read_npy(source: impl Read, name: &str, budget: &Budget) -> Result<Array> {
-    let numbers = read(source, name, budget)?.filter(|(_, kind)| !kind.is_text());
+    let numbers = read::<f64>(source, name, budget)?.filter(|(_, kind)| !kind.is_text());
     Ok(numbers.ok_or_else(|| not_numbers(name))?.0)
+}
+
+/// The same in single precision if it holds every number of the array's type.
+pub(crate) fn read_numbers(mut source: impl Read, name: &str, budget: &Budget) -> Result<Array<Values>> {
+    let described = Description::of_numbers(&mut source, name)?;
+    let shape = described.shape.clone();
+    let values = match described.fits_single() {
+        true => described.read_values::<f32>(source, name, budget)?.into(),
+        false => described.read_values::<f64>(source, name, budget)?.into(),
+    };
+    Ok(Array { shape, values })
 }
 
 fn not_numbers(name: &str) -> Error {
@@ -67,7 +79,7 @@ fn not_numbers(name: &str) -> Error {
 
 /// The text of a zero-dimensional array of text, as scipy writes its formats.
 pub(crate) fn read_text(source: impl Read, name: &str, budget: &Budget) -> Result<String> {
-    let Some((array, _)) = read(source, name, budget)?.filter(|(_, kind)| kind.is_text()) else {
+    let Some((array, _)) = read::<f64>(source, name, budget)?.filter(|(_, kind)| kind.is_text()) else {
         return Err(malformed(name, "it does not contain the expected text".into()));
     };
     let characters = array.values.iter().map(|&code| char::from_u32(code as u32).unwrap_or('?'));
@@ -79,23 +91,14 @@ fn malformed(name: &str, problem: String) -> Error {
 }
 
 /// `None` for a type that is neither number nor text.
-fn read(mut source: impl Read, name: &str, budget: &Budget) -> Result<Option<(Array, Kind)>> {
-    let Some(array) = Description::read(&mut source, name)? else { return Ok(None) };
-    let bytes = (array.n_values as u64).saturating_mul(8);
-    budget.take(bytes, name)?;
-    let mut values = Vec::new();
-    array.read_in_blocks(&mut source, name, 1, |block| {
-        budget.reserve(&mut values, block.len(), name)?;
-        values.extend_from_slice(block);
-        Ok(())
-    })?;
-    expect_end(&mut source, name, "NPY")?;
-    let kind = array.kind.kind;
-    if array.is_fortran && !kind.is_text() {
-        let _turned = budget.hold(bytes, name)?;
-        values = in_c_order(&values, &array.shape, name, budget)?;
-    }
-    Ok(Some((Array { shape: array.shape, values }, kind)))
+fn read<T: Number>(
+    mut source: impl Read,
+    name: &str,
+    budget: &Budget,
+) -> Result<Option<(Array<Vec<T>>, Kind)>> {
+    let Some(described) = Description::read(&mut source, name)? else { return Ok(None) };
+    let (kind, shape) = (described.kind.kind, described.shape.clone());
+    Ok(Some((Array { shape, values: described.read_values(source, name, budget)? }, kind)))
 }
 
 /// What the header of an array says.
@@ -138,10 +141,33 @@ impl Description {
         Ok(Some(Self { kind, is_fortran, shape, n_values, begin }))
     }
 
-    /// Whether the values are stored in the machine's own representation.
-    pub fn is_native_double(&self) -> bool {
+    /// Whether the values are floating-point numbers of so many bytes, in the machine's own representation.
+    pub fn is_native(&self, bytes: usize) -> bool {
         let is_native = self.kind.is_big == cfg!(target_endian = "big");
-        self.kind.kind == Kind::Float && self.kind.bytes == 8 && is_native
+        self.kind.kind == Kind::Float && self.kind.bytes == bytes && is_native
+    }
+
+    /// Whether single precision is that of the values: floating-point numbers of up to four bytes, and one byte of anything.
+    pub fn fits_single(&self) -> bool {
+        self.kind.bytes == 1 || (self.kind.kind == Kind::Float && self.kind.bytes <= 4)
+    }
+
+    /// Reads all values, in C order; nothing may follow them.
+    fn read_values<T: Number>(self, mut source: impl Read, name: &str, budget: &Budget) -> Result<Vec<T>> {
+        let bytes = (self.n_values as u64).saturating_mul(size_of::<T>() as u64);
+        budget.take(bytes, name)?;
+        let mut values = Vec::new();
+        self.read_in_blocks(&mut source, name, 1, |block| {
+            budget.reserve(&mut values, block.len(), name)?;
+            values.extend_from_slice(block);
+            Ok(())
+        })?;
+        expect_end(&mut source, name, "NPY")?;
+        if self.is_fortran && !self.kind.kind.is_text() {
+            let _turned = budget.hold(bytes, name)?;
+            values = in_c_order(&values, &self.shape, name, budget)?;
+        }
+        Ok(values)
     }
 
     /// The error for a file that is shorter than its header says.
@@ -153,12 +179,12 @@ impl Description {
     }
 
     /// Reads all values, in blocks that are multiples of `unit`; they are in the order of the file.
-    pub fn read_in_blocks(
+    pub fn read_in_blocks<T: Number>(
         &self,
         source: &mut impl Read,
         name: &str,
         unit: usize,
-        mut each: impl FnMut(&[f64]) -> Result<()>,
+        mut each: impl FnMut(&[T]) -> Result<()>,
     ) -> Result<()> {
         let width = match self.kind.kind {
             Kind::Bytes => 1,
@@ -175,7 +201,7 @@ impl Description {
                 _ => crate::source::unreadable(name, error),
             })?;
             block.clear();
-            block.extend(part.chunks_exact(width).map(|bytes| decode(bytes, self.kind)));
+            block.extend(part.chunks_exact(width).map(|bytes| T::rounded(decode(bytes, self.kind))));
             left -= block.len();
             each(&block)?;
         }
@@ -285,7 +311,7 @@ pub(crate) fn half(bits: u16) -> f64 {
 }
 
 /// From Fortran order (the first axis fastest).
-fn in_c_order(values: &[f64], shape: &[usize], name: &str, budget: &Budget) -> Result<Vec<f64>> {
+fn in_c_order<T: Number>(values: &[T], shape: &[usize], name: &str, budget: &Budget) -> Result<Vec<T>> {
     let mut turned = Vec::new();
     budget.reserve(&mut turned, values.len(), name)?;
     let mut index = vec![0; shape.len()];
@@ -353,6 +379,31 @@ mod tests {
         assert_eq!(values(">i8", &(-7i64).to_be_bytes()), [-7.0]);
         assert_eq!(values("|u1", &[200]), [200.0]);
         assert_eq!(values("|b1", &[1, 0]), [1.0, 0.0]);
+    }
+
+    /// Single precision is used where it holds every value of a type, and only there.
+    #[test]
+    fn tables_are_as_precise_as_their_type() {
+        for (descr, bytes, is_single) in [
+            ("<f4", &(-0.3f32).to_le_bytes()[..], true),
+            (">f4", &(-0.3f32).to_be_bytes(), true),
+            ("<f2", &[0x00, 0x3c], true),
+            ("|i1", &[0xfe], true),
+            ("|u1", &[200], true),
+            ("|b1", &[1], true),
+            ("<i2", &(-3i16).to_le_bytes(), false),
+            ("<i4", &7i32.to_le_bytes(), false),
+            ("<f8", &0.1f64.to_le_bytes(), false),
+        ] {
+            let file = file(descr, false, "(1, 1)", bytes);
+            let found = read_numbers(&file[..], "x", Budget::unlimited()).unwrap();
+            assert_eq!(found.values.is_single(), is_single, "{descr}");
+            assert_eq!(found.values.to_f64()[..], values(descr, bytes), "{descr}");
+            // Charged by what they take.
+            let needed = if is_single { 4 } else { 8 };
+            assert!(read_numbers(&file[..], "x", &Budget::of(Some(needed))).is_ok(), "{descr}");
+            assert!(read_numbers(&file[..], "x", &Budget::of(Some(needed - 1))).is_err(), "{descr}");
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ use zip::write::SimpleFileOptions;
 
 use crate::budget::{Budget, Metered};
 use crate::error::{Error, Result};
-use crate::npy::{Array, Description, read_npy, read_text, write_header};
+use crate::npy::{Array, Description, read_npy, read_numbers, read_text, write_header};
 use crate::sparse::{SparseMatrix, check_shape};
+use crate::values::Values;
 
 /// More arrays than any sensible archive has.
 const MAX_ARRAYS: usize = 10_000;
@@ -61,6 +62,12 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
     pub fn array(&mut self, array: &str) -> Result<Array> {
         let budget = self.budget;
         self.member(array, |file, name| read_npy(file, name, budget))
+    }
+
+    /// The same in single precision if it holds every number of the array's type.
+    pub fn numbers(&mut self, array: &str) -> Result<Array<Values>> {
+        let budget = self.budget;
+        self.member(array, |file, name| read_numbers(file, name, budget))
     }
 
     /// Names and shapes of all arrays of numbers, from their headers alone.

@@ -1,5 +1,5 @@
-//! Tables whose numbers stay on disk: NPY in double precision is mapped in place, everything else is written block by block
-//! to a scratch folder. The whole table is never in memory.
+//! Tables whose numbers stay on disk: NPY in single or double precision is mapped in place, everything else is written block by
+//! block to a scratch folder. The whole table is never in memory.
 
 use std::io::{BufRead, Seek};
 
@@ -11,6 +11,7 @@ use crate::npy::{self, Description};
 use crate::parquet_table::{parquet_extent, read_parquet_into};
 use crate::source::{Source, expect_end, goes_on, open_file};
 use crate::table::{Cells, ReadOptions, Table, charge_columns, numbered_names};
+use crate::values::{Either, Number, Room};
 
 /// Values transposed from columns to rows at once.
 const BLOCK: usize = 1 << 20;
@@ -24,27 +25,41 @@ pub struct DiskTable {
     pub values: DiskValues,
 }
 
+/// Numbers on disk, in the precision that they would have in memory.
+pub type DiskValues = Either<DiskNumbers<f64>, DiskNumbers<f32>>;
+
 /// Numbers on disk.
 #[derive(Debug)]
-pub enum DiskValues {
+pub enum DiskNumbers<T> {
     /// In the file that was read.
-    File(MappedValues),
+    File(MappedValues<T>),
     /// In a scratch folder.
-    Scratch(ScratchTable),
+    Scratch(ScratchTable<T>),
 }
 
-impl AsRef<[f64]> for DiskValues {
-    fn as_ref(&self) -> &[f64] {
+impl<T: bytemuck::Pod> AsRef<[T]> for DiskNumbers<T> {
+    fn as_ref(&self) -> &[T] {
         match self {
-            DiskValues::File(values) => values.as_ref(),
-            DiskValues::Scratch(table) => table.as_ref(),
+            DiskNumbers::File(values) => values.as_ref(),
+            DiskNumbers::Scratch(table) => table.as_ref(),
         }
     }
 }
 
-/// Number of rows, and of columns of numbers, of an NPY or Parquet file, reading only its metadata; `None` for formats
-/// that would have to be read entirely.
-pub fn extent(source: &Source, options: &ReadOptions<'_>) -> Result<Option<(usize, usize)>> {
+/// The size of a table, as its metadata tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Rows.
+    pub n_rows: usize,
+    /// Columns of numbers.
+    pub n_numbers: usize,
+    /// Whether the numbers are read in single precision.
+    pub is_single: bool,
+}
+
+/// The size of an NPY or Parquet file, reading only its metadata and the first list of a column of lists; `None` for formats that
+/// would have to be read entirely.
+pub fn extent(source: &Source, options: &ReadOptions<'_>) -> Result<Option<Extent>> {
     let Source::File(path) = source else { return Ok(None) };
     let name = source.to_string();
     let mut bytes = source.open(options.budget)?;
@@ -52,7 +67,8 @@ pub fn extent(source: &Source, options: &ReadOptions<'_>) -> Result<Option<(usiz
     if start.starts_with(npy::MAGIC) {
         let array = Description::of_numbers(&mut bytes, &name)?;
         let table = empty_table(&array, &name, options)?;
-        return Ok(Some((table.n_rows, table.n_numbers)));
+        let Table { n_rows, n_numbers, .. } = table;
+        return Ok(Some(Extent { n_rows, n_numbers, is_single: array.fits_single() }));
     }
     if start.starts_with(b"PAR1") && !source.is_compressed()? {
         return parquet_extent(open_file(path, &name)?, &name, options).map(Some);
@@ -88,11 +104,29 @@ pub fn read_on_disk(
             file
         }
     };
-    let (mut table, mut values) =
-        read_parquet_into(file, &name, options, |n_values| scratch.table(n_values))?;
+    let (mut table, values) = read_parquet_into(file, &name, options, &OnDisk(scratch))?;
+    let values = match values {
+        Either::F64(values) => Either::F64(arranged(&mut table, values)?),
+        Either::F32(values) => Either::F32(arranged(&mut table, values)?),
+    };
+    Ok(DiskTable { table, values })
+}
+
+/// A scratch folder as the place of a table's numbers.
+struct OnDisk<'a>(&'a ScratchFolder);
+
+impl Room for OnDisk<'_> {
+    type Of<T: Number> = ScratchTable<T>;
+
+    fn room<T: Number>(&self, n_values: usize) -> Result<ScratchTable<T>> {
+        self.0.zeros(n_values)
+    }
+}
+
+fn arranged<T: Number>(table: &mut Table, mut values: ScratchTable<T>) -> Result<DiskNumbers<T>> {
     let kept = table.arrange(values.as_mut())?;
     values.truncate(kept);
-    Ok(DiskTable { table, values: DiskValues::Scratch(values) })
+    Ok(DiskNumbers::Scratch(values))
 }
 
 fn empty_table(array: &Description, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
@@ -114,12 +148,28 @@ fn read_npy(
     let name = source.to_string();
     let array = Description::of_numbers(&mut bytes, &name)?;
     let mut table = empty_table(&array, &name, options)?;
+    let place = (options.budget, scratch);
+    let values = match array.fits_single() {
+        true => Either::F32(place_array(&array, bytes, source, &mut table, place)?),
+        false => Either::F64(place_array(&array, bytes, source, &mut table, place)?),
+    };
+    Ok(DiskTable { table, values })
+}
+
+fn place_array<T: Number>(
+    array: &Description,
+    mut bytes: Box<dyn BufRead + Send>,
+    source: &Source,
+    table: &mut Table,
+    (budget, scratch): (&Budget, &ScratchFolder),
+) -> Result<DiskNumbers<T>> {
+    let name = source.to_string();
     let (n_rows, n_columns) = (table.n_rows, table.columns.len());
-    let mapped = map_array(&array, source)?;
+    let mapped = map_array(array, source)?;
     let values = match mapped {
-        Some(values) if !array.is_fortran && table.n_numbers == n_columns => DiskValues::File(values),
+        Some(values) if !array.is_fortran && table.n_numbers == n_columns => DiskNumbers::File(values),
         mapped => {
-            let mut rows = Rows::new(&mut table, scratch, options.budget)?;
+            let mut rows = Rows::new(table, scratch, budget)?;
             match mapped {
                 Some(values) if array.is_fortran => turn(values.as_ref(), n_rows, n_columns, &mut rows)?,
                 Some(values) => {
@@ -127,7 +177,7 @@ fn read_npy(
                     values.as_ref().chunks(block).try_for_each(|block| rows.push(block))?;
                 }
                 None if array.is_fortran => {
-                    let mut columns = scratch.writer()?;
+                    let mut columns = scratch.writer::<T>()?;
                     array.read_in_blocks(&mut bytes, &name, 1, |block| columns.push(block))?;
                     expect_end(&mut bytes, &name, "NPY")?;
                     turn(columns.finish()?.as_ref(), n_rows, n_columns, &mut rows)?;
@@ -137,23 +187,23 @@ fn read_npy(
                     expect_end(&mut bytes, &name, "NPY")?;
                 }
             }
-            DiskValues::Scratch(rows.out.finish()?)
+            DiskNumbers::Scratch(rows.out.finish()?)
         }
     };
     table.refuse_infinite(values.as_ref())?;
-    Ok(DiskTable { table, values })
+    Ok(values)
 }
 
 /// The array mapped in place, if it is in a plain file and in the machine's own representation.
-fn map_array(array: &Description, source: &Source) -> Result<Option<MappedValues>> {
+fn map_array<T: Number>(array: &Description, source: &Source) -> Result<Option<MappedValues<T>>> {
     let name = source.to_string();
     let Source::File(path) = source else { return Ok(None) };
-    if !array.is_native_double() || source.is_compressed()? {
+    if !array.is_native(size_of::<T>()) || source.is_compressed()? {
         return Ok(None);
     }
     let file = open_file(path, &name)?;
     let metadata = file.metadata().map_err(|error| source.unreadable(error))?;
-    let length = array.begin.saturating_add((array.n_values as u64).saturating_mul(8));
+    let length = array.begin.saturating_add((array.n_values as u64).saturating_mul(size_of::<T>() as u64));
     // Pipes and devices have no length and cannot be mapped.
     if !metadata.is_file() {
         return Ok(None);
@@ -168,9 +218,9 @@ fn map_array(array: &Description, source: &Source) -> Result<Option<MappedValues
 }
 
 /// Converts a column-major table to rows.
-fn turn(columns: &[f64], n_rows: usize, n_columns: usize, rows: &mut Rows<'_>) -> Result<()> {
+fn turn<T: Number>(columns: &[T], n_rows: usize, n_columns: usize, rows: &mut Rows<'_, T>) -> Result<()> {
     let at_once = (BLOCK / n_columns).max(1);
-    let mut block = vec![0.0; at_once.min(n_rows) * n_columns];
+    let mut block = vec![T::MISSING; at_once.min(n_rows) * n_columns];
     for first in (0..n_rows).step_by(at_once) {
         let count = at_once.min(n_rows - first);
         for column in 0..n_columns {
@@ -183,20 +233,20 @@ fn turn(columns: &[f64], n_rows: usize, n_columns: usize, rows: &mut Rows<'_>) -
 }
 
 /// Takes whole rows and keeps the columns that their roles require.
-struct Rows<'a> {
+struct Rows<'a, T> {
     table: &'a mut Table,
     budget: &'a Budget,
-    out: ScratchWriter<'a>,
+    out: ScratchWriter<'a, T>,
     /// The numbers of a block.
-    numbers: Vec<f64>,
+    numbers: Vec<T>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a, T: Number> Rows<'a, T> {
     fn new(table: &'a mut Table, scratch: &'a ScratchFolder, budget: &'a Budget) -> Result<Self> {
         Ok(Self { table, budget, out: scratch.writer()?, numbers: Vec::new() })
     }
 
-    fn push(&mut self, block: &[f64]) -> Result<()> {
+    fn push(&mut self, block: &[T]) -> Result<()> {
         if self.table.n_numbers == self.table.columns.len() {
             return self.out.push(block);
         }
@@ -206,7 +256,7 @@ impl<'a> Rows<'a> {
                 match &mut column.cells {
                     Cells::Numbers(_) => self.numbers.push(cell),
                     Cells::Texts(texts) => {
-                        let text = text_of_number(cell);
+                        let text = text_of_number(cell.widened());
                         self.budget.take(text_bytes(text.len()), &self.table.name)?;
                         texts.push(text);
                     }

@@ -4,7 +4,7 @@
 //! read first and charged, or refused.
 
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use parquet::basic::{Encoding, Type as PhysicalType};
@@ -49,13 +49,41 @@ impl<R: ChunkReader> ChunkReader for Shared<R> {
     }
 }
 
+/// What is decoded of a column of lists. A list can have any number of elements on any number of pages, so every page is charged as
+/// if all of it were decoded, until the lists that were read are dropped.
+#[derive(Clone)]
+pub(crate) struct Decoded(Arc<Mutex<(Held, u64)>>);
+
+impl Decoded {
+    pub fn new(budget: &Budget) -> Self {
+        Self(Arc::new(Mutex::new((Held::nothing(budget), 0))))
+    }
+
+    /// A page of so many bytes follows.
+    fn charge(&self, bytes: u64) -> Result<()> {
+        let mut state = self.0.lock().expect("nothing panics with it");
+        state.1 = bytes;
+        Ok(state.0.add_io(bytes)?)
+    }
+
+    /// All lists that were read have been dropped: only the last page may still be decoded.
+    pub fn settle(&self) {
+        let mut state = self.0.lock().expect("nothing panics with it");
+        let last = state.1;
+        // Never more than before, so never refused.
+        let _ = state.0.set_io(last);
+    }
+}
+
 /// The pages of a column, charged before they are read.
 pub(crate) struct Pages<R> {
     inner: Box<dyn PageReader>,
     source: Shared<R>,
     physical: PhysicalType,
-    /// Whether cells may be missing, so that values begin after their levels.
-    has_levels: bool,
+    /// How many lists of levels precede the values: cells may be missing, or lists.
+    n_levels: usize,
+    /// For lists.
+    decoded: Option<Decoded>,
     offset: u64,
     end: u64,
     /// The page, and the one before it, whose texts may still be in use.
@@ -69,6 +97,7 @@ impl<R: ChunkReader> Pages<R> {
         source: Shared<R>,
         column: &ColumnChunkMetaData,
         budget: &Budget,
+        decoded: &Decoded,
     ) -> Self {
         let (offset, length) = column.byte_range();
         let descriptor = column.column_descr();
@@ -76,7 +105,9 @@ impl<R: ChunkReader> Pages<R> {
             inner,
             source,
             physical: descriptor.physical_type(),
-            has_levels: descriptor.max_def_level() > 0,
+            n_levels: usize::from(descriptor.max_def_level() > 0)
+                + usize::from(descriptor.max_rep_level() > 0),
+            decoded: (descriptor.max_rep_level() > 0).then(|| decoded.clone()),
             offset,
             end: offset.saturating_add(length),
             page: Held::nothing(budget),
@@ -99,6 +130,17 @@ impl<R: ChunkReader> Pages<R> {
         Ok(())
     }
 
+    /// Charges what the values of a page of lists and their levels take when they are decoded.
+    fn charge_decoded(&self, n_values: u32) -> Result<()> {
+        let Some(decoded) = &self.decoded else { return Ok(()) };
+        let of_value = match self.physical {
+            PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>() as u64,
+            _ => 8,
+        };
+        // Two levels, and a reference while a list is passed on; vectors grow by doubling.
+        decoded.charge(2 * u64::from(n_values) * (of_value + 4 + size_of::<Option<&f64>>() as u64))
+    }
+
     /// Checks the numbers that decoders trust.
     fn check(&mut self, page: &Page) -> Result<()> {
         match page {
@@ -115,15 +157,20 @@ impl<R: ChunkReader> Pages<R> {
                 Ok(self.dictionary.set_io(size * u64::from(*num_values) + buf.len() as u64)?)
             }
             Page::DataPage { buf, num_values, encoding, .. } => {
-                let levels = match (self.has_levels, buf.get(..4)) {
-                    (true, Some(&[a, b, c, d])) => 4 + u32::from_le_bytes([a, b, c, d]) as usize,
-                    _ => 0,
-                };
-                check_lengths(buf.get(levels..).unwrap_or_default(), *encoding, *num_values)
+                self.charge_decoded(*num_values)?;
+                let mut values = &buf[..];
+                for _ in 0..self.n_levels {
+                    if let Some(&[a, b, c, d]) = values.get(..4) {
+                        let levels = 4 + u32::from_le_bytes([a, b, c, d]) as usize;
+                        values = values.get(levels..).unwrap_or_default();
+                    }
+                }
+                check_lengths(values, *encoding, *num_values)
             }
             Page::DataPageV2 {
                 buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, ..
             } => {
+                self.charge_decoded(*num_values)?;
                 let levels = *def_levels_byte_len as usize + *rep_levels_byte_len as usize;
                 check_lengths(buf.get(levels..).unwrap_or_default(), *encoding, *num_values)
             }

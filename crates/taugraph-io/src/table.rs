@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::error::{Error, Place, Result};
+use crate::values::{Number, Values, with_either};
 
 /// What a column takes beside its cells: its name in every place that keeps it, and what is known about it.
 const COLUMN_BYTES: u64 = 320;
@@ -86,8 +87,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows.
     pub n_rows: usize,
-    /// The columns of numbers, row by row; NaN is a missing cell, no cell is infinite.
-    pub values: Vec<f64>,
+    /// The columns of numbers, row by row; NaN is a missing cell, no cell is infinite. In single precision if that is how the file
+    /// stores all of them, or if they are of one byte.
+    pub values: Values,
     /// How many columns of numbers there are: the length of a row of [`Table::values`].
     pub n_numbers: usize,
     /// Lines before the first row, for messages about rows; `None` if rows do not correspond to lines.
@@ -145,20 +147,29 @@ impl Table {
                 Column { name, cells }
             })
             .collect();
-        Self { name: name.to_string(), columns, n_rows: 0, values: Vec::new(), n_numbers, header_lines }
+        Self {
+            name: name.to_string(),
+            columns,
+            n_rows: 0,
+            values: Values::default(),
+            n_numbers,
+            header_lines,
+        }
     }
 
     /// Removes columns that turned out to be text from the rows of numbers; refuses infinite cells.
     pub(crate) fn finish(mut self) -> Result<Self> {
         let mut values = std::mem::take(&mut self.values);
-        let n_values = self.arrange(&mut values)?;
-        values.truncate(n_values);
+        with_either!(&mut values, values => {
+            let n_values = self.arrange(values)?;
+            values.truncate(n_values);
+        });
         self.values = values;
         Ok(self)
     }
 
     /// The same for values stored anywhere; returns how many remain, moved to the beginning.
-    pub(crate) fn arrange(&mut self, values: &mut [f64]) -> Result<usize> {
+    pub(crate) fn arrange<T: Number>(&mut self, values: &mut [T]) -> Result<usize> {
         self.refuse_infinite(values)?;
         let mut kept = Vec::new();
         for column in &mut self.columns {
@@ -179,8 +190,9 @@ impl Table {
         Ok(self.n_rows * kept.len())
     }
 
-    pub(crate) fn refuse_infinite(&self, values: &[f64]) -> Result<()> {
-        let Some(position) = values.iter().position(|value| value.is_infinite()) else { return Ok(()) };
+    pub(crate) fn refuse_infinite<T: Number>(&self, values: &[T]) -> Result<()> {
+        let infinite = values.iter().position(|value| value.widened().is_infinite());
+        let Some(position) = infinite else { return Ok(()) };
         let (row, place) = ((position / self.n_numbers) as u64, position % self.n_numbers);
         let of_column = |column: &&Column| column.cells == Cells::Numbers(place);
         let Some(column) = self.columns.iter().find(of_column) else { return Ok(()) };

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::BufRead;
 
 use crate::error::{Error, Result};
+use crate::on_disk::Extent;
 use crate::output::Output;
 use crate::source::Source;
 use crate::table::{NewTable, ReadOptions, Table};
+use crate::values::{Either, Room};
 
 const MISSING: &str = "Parquet is not supported: this was built without the feature 'parquet'";
 
@@ -22,16 +24,16 @@ pub(crate) fn read_parquet_source(
     unreadable(&source.to_string())
 }
 
-pub(crate) fn read_parquet_into<V>(
+pub(crate) fn read_parquet_into<R: Room>(
     _: File,
     name: &str,
     _: &ReadOptions<'_>,
-    _: impl FnOnce(usize) -> Result<V>,
-) -> Result<(Table, V)> {
+    _: &R,
+) -> Result<(Table, Either<R::Of<f64>, R::Of<f32>>)> {
     unreadable(name)
 }
 
-pub(crate) fn parquet_extent(_: File, name: &str, _: &ReadOptions<'_>) -> Result<(usize, usize)> {
+pub(crate) fn parquet_extent(_: File, name: &str, _: &ReadOptions<'_>) -> Result<Extent> {
     unreadable(name)
 }
 

@@ -8,8 +8,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use taugraph_io::{
-    Cells, Contents, DiskTable, DiskValues, Error, ReadOptions, Role, ScratchFolder, Source, extent, read,
-    read_on_disk,
+    Cells, Contents, DiskNumbers, DiskTable, Either, Error, Extent, ReadOptions, Role, ScratchFolder, Source,
+    extent, read, read_on_disk,
 };
 
 struct Folder(tempfile::TempDir);
@@ -70,8 +70,9 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn bits(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|value| value.to_bits()).collect()
+/// The precision and every number, as bits.
+fn bits<A: AsRef<[f64]>, B: AsRef<[f32]>>(values: &Either<A, B>) -> (bool, Vec<u64>) {
+    (values.is_single(), values.iter().map(f64::to_bits).collect())
 }
 
 /// The second column is left out, the third is text.
@@ -90,7 +91,7 @@ fn assert_same(path: &Path, options: &ReadOptions<'_>, folder: &Folder) -> DiskT
     let Contents::Table(mut expected) = read(&source, options).unwrap() else { panic!("no table") };
     let found = read_on_disk(&source, options, &folder.scratch()).unwrap();
     let values = std::mem::take(&mut expected.values);
-    assert_eq!(bits(found.values.as_ref()), bits(&values), "{}", path.display());
+    assert_eq!(bits(&found.values), bits(&values), "{}", path.display());
     assert_eq!(found.table, expected, "{}", path.display());
     assert_eq!(std::fs::read_dir(folder.file("scratch")).unwrap().count(), 0, "scratch files have no name");
     found
@@ -108,7 +109,11 @@ fn arrays_of_every_type_and_order() {
         ("line.npy", npy("<f8", false, "(1500,)", &doubles(cells()), 64), true),
         // Not where the machine needs it: it is copied.
         ("odd.npy", npy("<f8", false, "(500, 3)", &doubles(cells()), 105), false),
-        ("single.npy", npy("<f4", false, "(500, 3)", &singles, 64), false),
+        ("single.npy", npy("<f4", false, "(500, 3)", &singles, 64), true),
+        ("odd_single.npy", npy("<f4", false, "(500, 3)", &singles, 101), false),
+        ("turned_single.npy", npy("<f4", true, "(500, 3)", &singles, 64), false),
+        ("big_single.npy", npy(">f4", false, "(500, 3)", &singles, 64), false),
+        ("bytes.npy", npy("|i1", false, "(500, 3)", &singles[..1500], 64), false),
         ("whole.npy", npy(">i4", false, "(500, 3)", &wholes, 64), false),
         ("turned.npy", turned.clone(), false),
         ("turned_whole.npy", npy(">i4", true, "(500, 3)", &wholes, 64), false),
@@ -118,14 +123,20 @@ fn arrays_of_every_type_and_order() {
     for (name, bytes, stays) in files {
         let path = folder.write(name, &bytes);
         let found = assert_same(&path, &ReadOptions::numbers(), &folder);
-        assert_eq!(matches!(found.values, DiskValues::File(_)), stays, "{name}");
-        let (rows, columns) = (found.table.n_rows, found.table.n_numbers);
-        assert_eq!(extent(&Source::new(&path), &ReadOptions::numbers()).unwrap(), Some((rows, columns)));
+        let is_mapped =
+            matches!(found.values, Either::F64(DiskNumbers::File(_)) | Either::F32(DiskNumbers::File(_)));
+        assert_eq!(is_mapped, stays, "{name}");
+        let is_single = name.contains("single") || name.contains("bytes");
+        assert_eq!(found.values.is_single(), is_single, "{name}");
+        let (n_rows, columns) = (found.table.n_rows, found.table.n_numbers);
+        let expected = Extent { n_rows, n_numbers: columns, is_single };
+        assert_eq!(extent(&Source::new(&path), &ReadOptions::numbers()).unwrap(), Some(expected));
         if columns == 3 {
             let found = assert_same(&path, &with_roles(), &folder);
             assert_eq!(found.table.n_numbers, 1, "{name}");
             assert!(matches!(&found.table.columns[2].cells, Cells::Texts(texts) if texts.len() == 500));
-            assert_eq!(extent(&Source::new(&path), &with_roles()).unwrap(), Some((500, 1)), "{name}");
+            let expected = Extent { n_rows: 500, n_numbers: 1, is_single };
+            assert_eq!(extent(&Source::new(&path), &with_roles()).unwrap(), Some(expected), "{name}");
         }
     }
 }
@@ -187,13 +198,16 @@ fn parquet_by_row_groups() {
             // The column of words leaves the rows again.
             let found = assert_same(&path, &options, &folder);
             assert_eq!((found.table.n_rows, found.table.n_numbers), (1000, 2));
-            assert_eq!(found.values.as_ref().len(), 2000);
-            assert_eq!(found.values.as_ref().iter().filter(|value| value.is_nan()).count(), 100);
+            assert_eq!(found.values.len(), 2000);
+            assert_eq!(found.values.iter().filter(|value| value.is_nan()).count(), 100);
         }
     }
     let options = ReadOptions { roles: &dropped, ..ReadOptions::numbers() };
     let known = |file: &str| extent(&Source::new(&folder.file(file)), &options).unwrap();
-    assert_eq!((known("table.parquet"), known("table.parquet.gz")), (Some((1000, 2)), None));
+    assert_eq!(
+        (known("table.parquet"), known("table.parquet.gz")),
+        (Some(Extent { n_rows: 1000, n_numbers: 2, is_single: false }), None)
+    );
 }
 
 #[test]

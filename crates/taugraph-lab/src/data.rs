@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use taugraph::generators::{SpiralDensity, add_noise, circles, moons, pinwheel, two_spirals, uneven_blobs};
 use taugraph::labels::Labels;
-use taugraph::points::{Points, PreparationParams, Standardize, prepare};
+use taugraph::points::{Numbers, Points, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 
 use crate::datasets::{LabeledTable, Presence, Store, find, load};
@@ -46,9 +46,9 @@ pub struct LabeledSet {
 
 impl LabeledSet {
     /// Raw values, missing cells filled with the median of their column.
-    pub fn new(
+    pub fn new<'a>(
         name: &str,
-        values: &[f64],
+        values: impl Into<Numbers<'a>>,
         n_columns: usize,
         labels: Labels,
         standardize: Standardize,

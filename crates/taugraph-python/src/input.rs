@@ -6,7 +6,7 @@ use taugraph::distance::DistanceMatrix;
 use taugraph::error::{Error, Result};
 use taugraph::graph::{Asymmetry, SparseGraph};
 use taugraph::neighbors::NeighborGraph;
-use taugraph::points::SparsePoints;
+use taugraph::points::{Numbers, SparsePoints};
 use taugraph::{Input, Table};
 
 /// The input of a fit. Arrays are row-major and of the types below; the Python package ensures that.
@@ -16,11 +16,18 @@ pub struct PyInput {
 }
 
 enum Source {
-    Points { values: Py<PyArray2<f64>>, names: Option<Vec<String>> },
+    Points { values: Values, names: Option<Vec<String>> },
     Sparse { rows: Rows, n_columns: usize },
     Distances(Py<PyArray2<f64>>),
     Neighbors { ids: Py<PyArray2<u32>>, distances: Py<PyArray2<f64>> },
     Graph(Rows),
+}
+
+/// A table in either precision.
+#[derive(FromPyObject)]
+pub enum Values {
+    Double(Py<PyArray2<f64>>),
+    Single(Py<PyArray2<f32>>),
 }
 
 /// Row offsets, columns and values of a scipy matrix, its 32-bit offsets widened.
@@ -32,7 +39,7 @@ impl PyInput {
     /// A table of points; NaN is a missing cell.
     #[staticmethod]
     #[pyo3(signature = (values, names=None))]
-    fn points(values: Py<PyArray2<f64>>, names: Option<Vec<String>>) -> Self {
+    fn points(values: Values, names: Option<Vec<String>>) -> Self {
         Self { source: Source::Points { values, names } }
     }
 
@@ -68,7 +75,7 @@ impl PyInput {
 
 /// An input whose arrays are borrowed for one call, so that it can be used without Python's lock.
 pub enum Lent<'a> {
-    Points { values: &'a [f64], n_columns: usize, names: &'a Option<Vec<String>> },
+    Points { values: Numbers<'a>, n_columns: usize, names: &'a Option<Vec<String>> },
     Sparse { rows: LentRows<'a>, n_columns: usize },
     Distances { values: &'a [f64], n: usize },
     Neighbors { ids: &'a [u32], distances: &'a [f64], n: usize, k: usize },
@@ -87,8 +94,7 @@ impl PyInput {
     pub fn lend<T>(&self, py: Python<'_>, work: impl FnOnce(Lent<'_>) -> PyResult<T>) -> PyResult<T> {
         match &self.source {
             Source::Points { values, names } => {
-                let values = values.bind(py).try_readonly()?;
-                work(Lent::Points { values: values.as_slice()?, n_columns: values.shape()[1], names })
+                values.lend(py, |values, n_columns| work(Lent::Points { values, n_columns, names }))
             }
             Source::Sparse { rows, n_columns } => {
                 rows.lend(py, |rows| work(Lent::Sparse { rows, n_columns: *n_columns }))
@@ -103,6 +109,26 @@ impl PyInput {
                 work(Lent::Neighbors { ids: ids.as_slice()?, distances: distances.as_slice()?, n, k })
             }
             Source::Graph(rows) => rows.lend(py, |rows| work(Lent::Graph(rows))),
+        }
+    }
+}
+
+impl Values {
+    /// Lends the numbers, and how many columns they have, to `work`.
+    pub fn lend<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Numbers<'_>, usize) -> PyResult<T>,
+    ) -> PyResult<T> {
+        match self {
+            Values::Double(values) => {
+                let values = values.bind(py).try_readonly()?;
+                work(values.as_slice()?.into(), values.shape()[1])
+            }
+            Values::Single(values) => {
+                let values = values.bind(py).try_readonly()?;
+                work(values.as_slice()?.into(), values.shape()[1])
+            }
         }
     }
 }
@@ -148,8 +174,11 @@ impl<'a> Lent<'a> {
     }
 }
 
-fn table<'a>(values: &'a [f64], n_columns: usize, names: &Option<Vec<String>>) -> Result<Table<'a>> {
-    let table = Table::new(values, n_columns)?;
+fn table<'a>(values: Numbers<'a>, n_columns: usize, names: &Option<Vec<String>>) -> Result<Table<'a>> {
+    let table = match values {
+        Numbers::F64(values) => Table::new(values, n_columns)?,
+        Numbers::F32(values) => Table::from_f32(values, n_columns)?,
+    };
     match names {
         Some(names) if names.len() != n_columns => {
             Err(Error::Length { what: "names of columns", expected: n_columns, received: names.len() })

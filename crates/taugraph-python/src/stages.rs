@@ -4,13 +4,14 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMet
 use pyo3::prelude::*;
 use taugraph::baselines::{ConsensusParams, consensus_clustering};
 use taugraph::neighbors::{NeighborGraph, Space, search_neighbors};
-use taugraph::points::{Points, prepare};
+use taugraph::points::{Numbers, Points, prepare};
 use taugraph::robust::conditional_quantiles_for;
 use taugraph::scale::first_scales;
 
 use crate::arrays::{labels_of, table};
 use crate::config::PyConfig;
 use crate::errors::checked;
+use crate::input::Values;
 use crate::running::{RunArgs, aside, run};
 use crate::values::to_python;
 
@@ -21,7 +22,7 @@ type Quantiles<'py> =
 #[pyfunction]
 pub fn quantiles<'py>(
     py: Python<'py>,
-    points: PyReadonlyArray2<'py, f64>,
+    points: Values,
     config: PyConfig,
     run_args: RunArgs,
 ) -> PyResult<Quantiles<'py>> {
@@ -44,7 +45,7 @@ type Neighbors<'py> = (Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<f64>>, Bou
 #[pyfunction]
 pub fn neighbors<'py>(
     py: Python<'py>,
-    points: PyReadonlyArray2<'py, f64>,
+    points: Values,
     k: usize,
     config: PyConfig,
     run_args: RunArgs,
@@ -77,26 +78,35 @@ pub fn scales_of_neighbors<'py>(
     Ok(checked(py, found)?.values().to_vec().into_pyarray(py))
 }
 
-fn points_of(py: Python<'_>, points: &PyReadonlyArray2<'_, f64>) -> PyResult<Points> {
-    checked(py, Points::new(points.as_slice()?.to_vec(), points.shape()[1]))
+fn points_of(py: Python<'_>, points: &Values) -> PyResult<Points> {
+    points.lend(py, |values, n_columns| {
+        checked(
+            py,
+            match values {
+                Numbers::F64(values) => Points::new(values.to_vec(), n_columns),
+                Numbers::F32(values) => Points::from_f32(values.to_vec(), n_columns),
+            },
+        )
+    })
 }
 
 /// Consensus clustering: labels, rounds, and whether the number of groups was clear at the end.
 #[pyfunction]
 pub fn consensus<'py>(
     py: Python<'py>,
-    points: PyReadonlyArray2<'py, f64>,
+    points: Values,
     clusters: Vec<usize>,
     repeats: usize,
     n_clusters: Option<usize>,
     run_args: RunArgs,
 ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize, bool)> {
-    let (values, n_columns) = (points.as_slice()?, points.shape()[1]);
     let params = ConsensusParams { clusters, repeats, n_clusters, ..ConsensusParams::default() };
     let preparation = taugraph::Config::default().preparation_for(false);
-    let found = run(py, &run_args, |run| {
-        let points = prepare(values, n_columns, &preparation, run)?.points;
-        consensus_clustering(&points, &params, run)
+    let found = points.lend(py, |values, n_columns| {
+        run(py, &run_args, |run| {
+            let points = prepare(values, n_columns, &preparation, run)?.points;
+            consensus_clustering(&points, &params, run)
+        })
     })?;
     Ok((labels_of(py, &found.labels), found.rounds, found.is_clear))
 }

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The rows to show are sampled first: a fit may consume its table.
     let sample = Sample::new(ROWS, Some((data.points.values(), &columns)), SEED);
-    let table = Table::new(data.points.values(), columns.len())?.with_names(columns.to_vec());
+    let table = Table::new(data.points.values().to_vec(), columns.len())?.with_names(columns.to_vec());
     let begun = Instant::now();
     let clusters = SpectralClustering::new().n_clusters(2).stability(5).seed(SEED).fit(table)?;
     let seconds = begun.elapsed().as_secs_f64();

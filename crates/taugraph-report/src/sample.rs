@@ -1,5 +1,6 @@
 //! The rows that a report shows, with the cells they had in the table.
 
+use taugraph::points::Numbers;
 use taugraph::random::{Stage, Stream};
 
 use crate::words::grouped;
@@ -29,7 +30,7 @@ impl Sample {
     ///
     /// # Panics
     /// If the values do not fill `n_rows` rows of as many columns as there are names.
-    pub fn new(n_rows: usize, table: Option<(&[f64], &[String])>, seed: u64) -> Self {
+    pub fn new(n_rows: usize, table: Option<(Numbers<'_>, &[String])>, seed: u64) -> Self {
         let mut rows: Vec<u32> = if n_rows <= MAX_POINTS {
             (0..n_rows as u32).collect()
         } else {
@@ -43,7 +44,7 @@ impl Sample {
         assert_eq!(values.len(), n_rows * n_columns, "one value for each row and column");
         let shown = n_columns.min(MAX_COLUMNS).min(MAX_CELLS / rows.len().max(1));
         let cells = |column: usize| -> Vec<f64> {
-            rows.iter().map(|&row| values[row as usize * n_columns + column]).collect()
+            rows.iter().map(|&row| values.get(row as usize * n_columns + column)).collect()
         };
         let columns = (0..shown).map(|column| (names[column].clone(), cells(column)));
         let columns = columns.filter(|(_, cells)| cells.iter().any(|cell| cell.is_finite())).collect();
@@ -85,12 +86,13 @@ mod tests {
     fn very_many_rows_are_sampled() {
         let values: Vec<f64> = (0..60_000).map(f64::from).collect();
         let names = ["a", "b"].map(String::from);
-        let sample = Sample::new(30_000, Some((&values, &names)), 1);
+        let sample = Sample::new(30_000, Some((Numbers::from(&values), &names)), 1);
         assert_eq!((sample.rows.len(), sample.is_whole()), (MAX_POINTS, false));
         assert!(sample.rows.is_sorted() && sample.rows != Sample::new(30_000, None, 2).rows);
         assert_eq!(sample.columns[1].1[7], 2.0 * f64::from(sample.rows[7]) + 1.0);
         assert!(sample.note().starts_with("A random sample of 20,000 of the 30,000 points"));
-        let whole = Sample::new(3, Some((&[1.0, f64::NAN, 2.0, f64::NAN, 3.0, f64::NAN], &names)), 1);
+        let values = [1.0f32, f32::NAN, 2.0, f32::NAN, 3.0, f32::NAN];
+        let whole = Sample::new(3, Some((Numbers::from(&values), &names)), 1);
         assert_eq!(
             whole.columns,
             [("a".to_string(), vec![1.0, 2.0, 3.0])],

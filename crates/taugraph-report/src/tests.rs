@@ -108,7 +108,7 @@ fn every_panel_is_on_the_page_and_among_the_figures() {
 fn text_stays_text() {
     let data = moons(60, 0.05, 1).unwrap();
     let names = vec![EVIL.to_string(), "مرحبا".to_string()];
-    let table = Table::new(data.points.values(), 2).unwrap().with_names(names.clone());
+    let table = Table::new(data.points.values().to_vec(), 2).unwrap().with_names(names.clone());
     let clusters = SpectralClustering::new().n_clusters(2).fit(table).unwrap();
     let rows: Vec<String> = (0..60).map(|row| format!("{row}{EVIL}")).collect();
     let known: Vec<String> = data.labels.iter().map(|label| format!("{label}{EVIL}")).collect();

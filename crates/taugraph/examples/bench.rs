@@ -113,7 +113,7 @@ fn main() -> Outcome {
             };
             let size = [n as f64, data.points.n_columns() as f64];
             let labels = data.labels.iter().map(|&label| f64::from(label));
-            write(file, size.into_iter().chain(data.points.values().iter().copied()).chain(labels))
+            write(file, size.into_iter().chain(data.points.values().iter()).chain(labels))
         }
         ["neighbors", file, k, repeats] => {
             let space = Space::from_points(read_points(file)?.points, Metric::Euclidean)?;
@@ -295,7 +295,14 @@ fn main() -> Outcome {
             let found = cluster(&robust, &cluster_params, &run)?;
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
-            let estimate = whole_run_estimate(n, RowSize::Columns(d), &params, &cluster_params).peak().1;
+            let estimate = whole_run_estimate(
+                n,
+                RowSize::Columns(d, prepared.points.precision()),
+                &params,
+                &cluster_params,
+            )
+            .peak()
+            .1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
             println!("estimated_bytes {estimate}");
@@ -318,7 +325,7 @@ fn main() -> Outcome {
             println!("seconds {}", start.elapsed().as_secs_f64());
             let size = [points.len() as f64, points.n_columns() as f64];
             let labels = data.labels.iter().map(|&label| f64::from(label));
-            write(out, size.into_iter().chain(points.values().iter().copied()).chain(labels))
+            write(out, size.into_iter().chain(points.values().iter()).chain(labels))
         }
         ["labels", file, graph, rule, draws] => {
             let data = read_points(file)?;

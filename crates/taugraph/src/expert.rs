@@ -21,8 +21,8 @@
 // 1. A table of numbers: missing cells filled, columns scaled, duplicates collapsed.
 pub use crate::fit::PreparationReport;
 pub use crate::points::{
-    ColumnModel, Duplicates, PcaModel, Points, Preparation, PreparationRule, SharedValues, SparsePoints,
-    prepare,
+    ColumnModel, Duplicates, Numbers, PcaModel, Points, Preparation, PreparationRule, SharedValues,
+    SparsePoints, prepare,
 };
 // 2. Distances.
 pub use crate::distance::{DistanceMatrix, Metric};
@@ -78,7 +78,7 @@ pub mod params {
     pub use crate::params::{
         CandidatePairs, CheckedGraphParams, FinalAffinity, GraphParams, LinkComponents, OwnEstimator, Preset,
     };
-    pub use crate::points::{Missing, PreparationParams, Standardize};
+    pub use crate::points::{Missing, Precision, PreparationParams, Standardize};
     pub use crate::propagate::{
         Background, Calibration, Clamping, Groups, Ladder, Priors, PropagateParams, Rule, Solver,
     };

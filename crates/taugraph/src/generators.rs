@@ -178,7 +178,7 @@ mod tests {
         let data = two_spirals(200, SpiralDensity::UniformAngle, 3).unwrap();
         for (index, &arm) in data.labels.iter().enumerate() {
             let row = data.points.row(index);
-            let radius = row[0].hypot(row[1]);
+            let radius = row.get(0).hypot(row.get(1));
             assert!(radius > PI / 2.0 - 0.3 && radius < 2.5 * PI + 0.3, "arm {arm}: {radius}");
         }
     }

@@ -8,7 +8,7 @@ use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{NeighborGraph, SearchInfo, Space, TREE_COLUMNS, search_neighbors};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
-use crate::points::{Duplicates, SparsePoints};
+use crate::points::{Duplicates, Precision, SparsePoints};
 use crate::progress::Run;
 use crate::quantile::{ProblemSize, Quantiles, Training};
 use crate::scale::{FirstScale, LocalScales, first_scales};
@@ -309,8 +309,8 @@ fn final_affinity(
 /// What a row of the input contains, as far as it determines the memory of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowSize {
-    /// A row of a dense table in memory, with this many columns.
-    Columns(usize),
+    /// A row of a dense table in memory, with this many columns of a precision.
+    Columns(usize, Precision),
     /// The same out-of-core, in a run with a scratch, where all tables as large as the points are stored.
     OutOfCore(usize),
     /// A row of sparse points.
@@ -335,9 +335,9 @@ impl RowSize {
             Space::Points(space) if space.points().are_shared() && run.scratch.is_some() => {
                 RowSize::OutOfCore(space.points().n_columns())
             }
-            Space::Points(space) => RowSize::Columns(space.points().n_columns()),
+            Space::Points(space) => RowSize::Columns(space.points().n_columns(), space.points().precision()),
             Space::Sparse(space) => Self::of_sparse(space.points()),
-            Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0),
+            Space::Distances(_) | Space::Neighbors(_) => RowSize::Columns(0, Precision::Double),
         }
     }
 
@@ -347,12 +347,15 @@ impl RowSize {
         let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
             // A tree has a copy of its points and a box for a few of them.
-            RowSize::Columns(d) | RowSize::OutOfCore(d) if d <= TREE_COLUMNS => {
+            RowSize::Columns(d, _) | RowSize::OutOfCore(d) if d <= TREE_COLUMNS => {
                 let d = d as u64;
                 [16 * n * d, 32 * n, 12 * n * d + beside(d)]
             }
             // The packed points.
-            RowSize::Columns(d) => [16 * n * d as u64, 32 * n, 4 * n * d as u64 + beside(d as u64)],
+            RowSize::Columns(d, precision) => {
+                let d = d as u64;
+                [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d)]
+            }
             RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64)],
             RowSize::Entries { mean, longest } => {
                 let entries = (n as f64 * mean).ceil() as u64 + 1;

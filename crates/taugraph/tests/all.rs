@@ -8,6 +8,7 @@ mod estimators;
 mod model;
 mod neighbor_targets;
 mod pipeline;
+mod precision;
 mod propagate;
 mod reference;
 mod scratch;

@@ -443,7 +443,7 @@ fn sampled_training_takes_the_smallest_inputs() {
 #[test]
 fn duplicates_do_not_reach_sampled_training() {
     let once = two_spirals(60, SpiralDensity::UniformAngle, 4).unwrap().points;
-    let twice = Points::new([once.values(), once.values()].concat(), 2).unwrap();
+    let twice = Points::new(once.values().to_vec().repeat(2), 2).unwrap();
     let candidates = CandidatePairs::Neighbors { k: 10, symmetrize: Symmetrize::Union };
     for estimator in [
         Estimator::AutoEncoder(quick_net().with(|params| params.pairs = SAMPLED)),

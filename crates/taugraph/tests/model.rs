@@ -361,6 +361,7 @@ fn hostile_models_are_refused() {
                 changed[row / 2] = f64::NAN;
                 spoiled.put(name, width, changed);
             }
+            Values::F32(_) => panic!("the points are in double precision"),
             Values::U32(values) => {
                 fewer.take::<u32>(name, array.shape()).unwrap();
                 cut.put(name, width, values[row..].to_vec());

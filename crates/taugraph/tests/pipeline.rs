@@ -12,7 +12,7 @@ use taugraph::graph::SparseGraph;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{Space, nearest_neighbors};
 use taugraph::params::{CandidatePairs, FinalAffinity, GraphParams, LinkComponents, Preset};
-use taugraph::points::{Points, PreparationParams, SparsePoints, prepare};
+use taugraph::points::{Points, Precision, PreparationParams, SparsePoints, prepare};
 use taugraph::progress::{Progress, Run};
 use taugraph::random::{Stage, Stream};
 use taugraph::robust::{NodeGraph, RowEdge, RowSize, memory_estimate, robust_graph};
@@ -83,7 +83,7 @@ proptest! {
         let mut values = data.points.values().to_vec();
         let mut draws = Stream::new(seed, Stage::Noise).at(0, 0);
         let copied: Vec<usize> = (0..copies).map(|_| draws.below(120)).collect();
-        copied.iter().for_each(|&i| values.extend_from_slice(data.points.row(i)));
+        copied.iter().for_each(|&i| values.extend(data.points.row(i).iter()));
         let plain = graph_of(&space(data.points.values().to_vec(), 2), Preset::Robust.params()).unwrap();
         let with_copies = graph_of(&space(values, 2), Preset::Robust.params()).unwrap();
         prop_assert_eq!(&plain.graph, &with_copies.graph);
@@ -321,7 +321,7 @@ fn too_little_memory_is_said_before_anything_is_allocated() {
         let Err(Error::Memory { needed, available, advice, .. }) = refused else { panic!("must refuse") };
         assert!(needed > available && advice.contains("points would fit"), "{advice}");
         let fits: usize = advice.split("about ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
-        assert!(memory_estimate(fits, RowSize::Columns(2), &params).peak().1 <= limit);
+        assert!(memory_estimate(fits, RowSize::Columns(2, Precision::Double), &params).peak().1 <= limit);
         assert!(fits > 100 && fits < 100_000);
     }
     let params = Preset::Robust.params().check().unwrap();

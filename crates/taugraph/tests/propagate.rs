@@ -227,7 +227,7 @@ fn all_pairs_at_once_equal_pair_by_pair() {
     let data = moons(40, 0.1, 3).unwrap();
     // Rows 0 to 4 once more, the last of them with the other label.
     let mut values = data.points.values().to_vec();
-    values.extend_from_slice(&data.points.values()[..10]);
+    values.extend(data.points.values().iter().take(10));
     let mut classes: Vec<u32> = data.labels.to_vec();
     classes.extend_from_slice(&data.labels[..5]);
     classes[44] = 1 - classes[44];
@@ -300,7 +300,7 @@ fn neighbors_of_new_points_are_the_nearest() {
     let known = uneven_blobs(60, 3, 3, 1).unwrap().points;
     let new = uneven_blobs(20, 3, 3, 2).unwrap().points;
     for metric in [Metric::Euclidean, Metric::Manhattan, Metric::Cosine] {
-        let both: Vec<f64> = known.values().iter().chain(new.values()).copied().collect();
+        let both: Vec<f64> = known.values().iter().chain(new.values().iter()).collect();
         let all = Space::from_points(Points::new(both, 3).unwrap(), metric).unwrap();
         let Space::Points(space) = Space::from_points(known.clone(), metric).unwrap() else {
             panic!("points")

@@ -98,8 +98,18 @@ fn preparation_equals_scikit_learn() {
         });
         prepare(&table, 5, &params, &Run::new(0)).unwrap()
     };
-    assert_close(prepared(Standardize::ZScore, None).points.values(), &numbers(lines[1]), 1e-10, "z-score");
-    assert_close(prepared(Standardize::MinMax, None).points.values(), &numbers(lines[2]), 1e-10, "min-max");
+    assert_close(
+        &prepared(Standardize::ZScore, None).points.values().to_vec(),
+        &numbers(lines[1]),
+        1e-10,
+        "z-score",
+    );
+    assert_close(
+        &prepared(Standardize::MinMax, None).points.values().to_vec(),
+        &numbers(lines[2]),
+        1e-10,
+        "min-max",
+    );
     let pca = prepared(Standardize::ZScore, Some(3)).pca.unwrap();
     let ratios: Vec<f64> = pca.variances.iter().map(|v| v / pca.total_variance).collect();
     assert_close(&ratios, &numbers(lines[3]), 1e-10, "explained variance");

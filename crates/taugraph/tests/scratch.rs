@@ -10,7 +10,7 @@ use taugraph::generators::uneven_blobs;
 use taugraph::memory::{Scratch, ScratchTable};
 use taugraph::neighbors::{NeighborGraph, SearchMethod, Space, search_neighbors};
 use taugraph::params::{GraphParams, Preset};
-use taugraph::points::{Missing, Points, PreparationParams, prepare};
+use taugraph::points::{Missing, Numbers, Points, Precision, PreparationParams, SharedValues, prepare};
 use taugraph::progress::Run;
 use taugraph::robust::{RowSize, memory_estimate, robust_graph};
 
@@ -50,7 +50,7 @@ fn raw_table(n: usize, d: usize) -> Vec<f64> {
                 .row(source)
                 .iter()
                 .enumerate()
-                .map(|(column, &value)| if (source * 31 + column * 17) % 97 == 0 { f64::NAN } else { value }),
+                .map(|(column, value)| if (source * 31 + column * 17) % 97 == 0 { f64::NAN } else { value }),
         );
         table.push(2.5);
     }
@@ -106,7 +106,7 @@ fn every_search_gives_the_same_bits() {
         [(6000, 8, SearchMethod::Approximate), (900, 8, SearchMethod::Exact), (900, 3, SearchMethod::Exact)]
     {
         let points = uneven_blobs(n, d, 6, 4).unwrap().points;
-        let shared = Points::from_shared(Arc::new(points.values().to_vec()), d).unwrap();
+        let shared = Points::from_shared(SharedValues::F64(Arc::new(points.values().to_vec())), d).unwrap();
         assert_eq!(points, shared);
         let mut params = Preset::Robust.params().search;
         params.method = method;
@@ -123,12 +123,12 @@ fn every_search_gives_the_same_bits() {
 
 #[test]
 fn shared_values_are_checked_as_others_are() {
-    let shared = |values: Vec<f64>, d| Points::from_shared(Arc::new(values), d);
+    let shared = |values: Vec<f64>, d| Points::from_shared(SharedValues::F64(Arc::new(values)), d);
     assert_eq!(shared(vec![], 2), Err(Error::Empty { what: "rows" }));
     assert!(matches!(shared(vec![1.0; 5], 2), Err(Error::Shape { .. })));
     assert!(matches!(shared(vec![1.0, f64::NAN], 2), Err(Error::NotFinite { row: 0, column: 1, .. })));
     let points = shared(vec![0.0, 3.0, 4.0, 0.0], 2).unwrap();
-    assert_eq!(points.clone().row(1), [4.0, 0.0]);
+    assert_eq!(points.clone().row(1), Numbers::from(&[4.0, 0.0]));
     assert_eq!(format!("{points:?}"), format!("{:?}", Points::new(vec![0.0, 3.0, 4.0, 0.0], 2).unwrap()));
     let zero = Space::from_points(shared(vec![1.0, 0.0, 0.0, 0.0], 2).unwrap(), Metric::Cosine);
     assert!(matches!(zero, Err(Error::ZeroRow { row: 1 })));
@@ -151,7 +151,7 @@ fn tables_outside_memory_do_not_count() {
     let params = Preset::Robust.params().check().unwrap();
     let outside = memory_estimate(n, RowSize::OutOfCore(d), &params).peak().1;
     let limit = outside + (1 << 20);
-    assert!(memory_estimate(n, RowSize::Columns(d), &params).peak().1 > limit + (4 << 20));
+    assert!(memory_estimate(n, RowSize::Columns(d, Precision::Double), &params).peak().1 > limit + (4 << 20));
     let build = |run: &Run<'_>| {
         let preparation = PreparationParams::default().with(|params| params.missing = Missing::Median);
         let points = prepare(&table, d, &preparation, run)?.points;

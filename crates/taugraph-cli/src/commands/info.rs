@@ -1,11 +1,12 @@
 //! `taugraph info`.
 
 use taugraph::memory;
+use taugraph::points::Numbers;
 use taugraph::progress::Run;
 use taugraph_io::{Budget, Contents, DiskTable, Source, Table, is_safetensors};
 
 use crate::args::InfoArgs;
-use crate::dataset::{read_contents, read_disk_table};
+use crate::dataset::{numbers_of, read_contents, read_disk_table};
 use crate::description::{for_copies, of_model, of_sparse, of_table};
 use crate::failure::Outcome;
 use crate::features::Features;
@@ -24,20 +25,20 @@ pub fn info(args: &InfoArgs) -> Outcome<()> {
     let source = Source::new(&settings.input.file);
     let name = source.to_string();
     // What is described shares the memory with what was read.
-    let of_table = |table: &Table, values: &[f64]| {
+    let of_table = |table: &Table, values: Numbers<'_>| {
         let run = features.place(Run::new(0).with_memory_limit(limit.map(|_| budget.left())));
         of_table(&name, (table, values), &settings, &run, (args.json.is_some(), &budget))
     };
     let found = if let Some(read) = read_disk_table(&settings.input, &features, &budget) {
         let DiskTable { table, values } = read?;
-        of_table(&table, values.as_ref())?
+        of_table(&table, numbers_of(&values))?
     } else if is_safetensors(&source, &budget)? {
         of_model(&name, &load_model(&source, &budget)?)
     } else {
         match read_contents(&settings.input, &budget)? {
             Contents::Sparse(matrix) => of_sparse(&name, matrix, None, &settings)?,
             Contents::Labeled(found) => of_sparse(&name, found.matrix, Some(found.labels), &settings)?,
-            Contents::Table(table) => of_table(&table, &table.values)?,
+            Contents::Table(table) => of_table(&table, numbers_of(&table.values))?,
         }
     };
     match &args.json {

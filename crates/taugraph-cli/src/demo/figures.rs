@@ -12,7 +12,7 @@ use crate::report::grouped;
 impl Experiment {
     /// Draws every figure, and all of them on one page.
     pub fn draw(&self, folder: &Path) -> Outcome<Vec<PathBuf>> {
-        let map = PlaneMap::new(self.data.points.values(), 2);
+        let map = PlaneMap::new(&self.data.points.values().to_f64(), 2);
         let stochastic = &self.graph()?.stochastic;
         let points = |title: String, colors: Vec<_>| GraphPanel {
             title,

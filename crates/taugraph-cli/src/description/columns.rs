@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
+use taugraph::points::Numbers;
 use taugraph_io::{Cells, Column, Table};
 use taugraph_terminal::visible_in_line;
 
@@ -37,7 +38,7 @@ impl ColumnLine {
 }
 
 /// Describes the first columns.
-pub(super) fn column_lines(table: &Table, values: &[f64], count: usize) -> Vec<ColumnLine> {
+pub(super) fn column_lines(table: &Table, values: Numbers<'_>, count: usize) -> Vec<ColumnLine> {
     let describe = |column: &Column| {
         let mut line = ColumnLine {
             name: column.name.clone(),
@@ -48,7 +49,7 @@ pub(super) fn column_lines(table: &Table, values: &[f64], count: usize) -> Vec<C
         };
         match &column.cells {
             Cells::Numbers(place) => {
-                let cells = values.iter().skip(*place).step_by(table.n_numbers).copied();
+                let cells = (0..table.n_rows).map(|row| values.get(row * table.n_numbers + place));
                 let mut present: Vec<f64> = cells.filter(|value| !value.is_nan()).collect();
                 line.missing = table.n_rows - present.len();
                 present.sort_unstable_by(f64::total_cmp);

@@ -1,7 +1,7 @@
 //! Rows that equal an earlier one.
 
 use taugraph::error::Error;
-use taugraph::points::{Duplicates, PreparationParams, Standardize, prepare};
+use taugraph::points::{Duplicates, Numbers, PreparationParams, Standardize, prepare};
 use taugraph::progress::Run;
 use taugraph_io::Table;
 
@@ -14,7 +14,7 @@ pub fn for_copies() -> PreparationParams {
 }
 
 /// How many there are in a table, missing cells filled; `None` if it has no numbers.
-pub(super) fn n_copies(table: &Table, values: &[f64], run: &Run<'_>) -> Outcome<Option<usize>> {
+pub(super) fn n_copies(table: &Table, values: Numbers<'_>, run: &Run<'_>) -> Outcome<Option<usize>> {
     if table.n_numbers == 0 {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ pub(super) fn memory_needed(n: usize, row: RowSize, settings: &Settings) -> Desc
     let (needed, available) = (graph_bytes + cluster_bytes, memory::available());
     // Only dense points can be on disk.
     let on_disk = match row {
-        RowSize::Columns(d) => {
+        RowSize::Columns(d, _) => {
             Some(memory_estimate(n, RowSize::OutOfCore(d), params).peak().1 + cluster_bytes)
         }
         _ => None,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::json;
+use taugraph::points::Numbers;
 use taugraph::progress::Run;
 use taugraph::robust::RowSize;
 use taugraph_io::{Budget, Table};
@@ -21,7 +22,7 @@ const LINE_BYTES: u64 = 2_000;
 /// Every column is described in JSON, the first ones for people.
 pub fn of_table(
     name: &str,
-    (table, values): (&Table, &[f64]),
+    (table, values): (&Table, Numbers<'_>),
     settings: &Settings,
     run: &Run<'_>,
     (as_json, budget): (bool, &Budget),
@@ -34,7 +35,8 @@ pub fn of_table(
     let lines = column_lines(table, values, n_described);
     drop(held);
     let copies = n_copies(table, values, run)?;
-    let memory = memory_needed(table.n_rows, RowSize::Columns(table.n_numbers), settings);
+    let precision = settings.params.preparation.precision.unwrap_or(values.precision());
+    let memory = memory_needed(table.n_rows, RowSize::Columns(table.n_numbers, precision), settings);
     let mut text = format!("{name}: {} rows, {} columns\n\n", grouped(table.n_rows), grouped(n_columns));
     let _ = write_lines(&mut text, &lines, n_columns);
     if let Some(copies) = copies {

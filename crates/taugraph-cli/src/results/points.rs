@@ -9,7 +9,7 @@ use crate::failure::Outcome;
 
 pub fn write_points(data: &LabeledPoints, target: &Output) -> Outcome<()> {
     let names = (1..=data.points.n_columns()).map(|column| format!("x{column}")).collect();
-    let mut columns = number_columns(names, data.points.values());
+    let mut columns = number_columns(names, &data.points.values().to_f64());
     columns.push(group_column("label", &data.labels));
     Ok(write_table(&NewTable::new(columns), target)?)
 }

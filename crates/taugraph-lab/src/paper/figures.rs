@@ -80,7 +80,7 @@ fn shape(
     set: &LabeledSet,
     run: &Run<'_>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let map = PlaneMap::new(set.points.values(), set.points.n_columns());
+    let map = PlaneMap::new(&set.points.values().to_f64(), set.points.n_columns());
     let plain = attempt(set, Preset::LocalScaling.params(), run)?;
     let mut files = Vec::new();
     // The threshold of the preset suits its scales; with a lower one the graphs are seen to thin out up to the highest τ.
@@ -138,7 +138,7 @@ fn labeled_points(folder: &Path, name: &str, set: &LabeledSet, run: &Run<'_>) ->
     let (plane, _) = principal_components(&set.points, 2, run)?;
     let perplexity = TsneParams::default().perplexity.min((set.points.len() as f64 - 1.0) / 3.0);
     let params = TsneParams { perplexity, ..TsneParams::default() };
-    let map = PlaneMap::new(&tsne(&space, plane.values(), &params, run)?, 2);
+    let map = PlaneMap::new(&tsne(&space, &plane.values().to_f64(), &params, run)?, 2);
     let labeled: Vec<u32> = (0..set.labels.n_classes() as u32)
         .filter_map(|class| set.labels.iter().position(|&label| label == class).map(|row| row as u32))
         .collect();

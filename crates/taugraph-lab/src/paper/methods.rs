@@ -99,8 +99,13 @@ impl ClusterMethod {
         match self {
             ClusterMethod::Spectral(method) => spectral(method),
             ClusterMethod::KMeans => {
-                let found =
-                    kmeans(points.values(), points.n_columns(), n_clusters, &KMeansParams::default(), run)?;
+                let found = kmeans(
+                    &points.values().to_f64(),
+                    points.n_columns(),
+                    n_clusters,
+                    &KMeansParams::default(),
+                    run,
+                )?;
                 Ok(found.labels)
             }
             ClusterMethod::Consensus => {

@@ -63,8 +63,8 @@ pub fn layouts(subject: &Subject<'_>, run: &Run<'_>) -> Result<Vec<Layout>> {
 fn in_the_plane(points: &Points, run: &Run<'_>) -> Result<Vec<f64>> {
     let found = 2.min(points.n_columns()).min(points.len());
     let (rotated, _) = principal_components(points, found, run)?;
-    let second = |row: &[f64]| row.get(1).copied().unwrap_or(0.0);
-    Ok((0..rotated.len()).flat_map(|i| [rotated.row(i)[0], second(rotated.row(i))]).collect())
+    let second = |i: usize| if found > 1 { rotated.row(i).get(1) } else { 0.0 };
+    Ok((0..rotated.len()).flat_map(|i| [rotated.row(i).get(0), second(i)]).collect())
 }
 
 /// The eigenvectors in the plane, and whether they are those of the clustering.

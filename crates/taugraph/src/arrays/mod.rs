@@ -16,6 +16,8 @@ use crate::error::{Error, Result};
 pub enum Values<'a> {
     /// Double precision.
     F64(Cow<'a, [f64]>),
+    /// Single precision.
+    F32(Cow<'a, [f32]>),
     /// Unsigned integers of 32 bits.
     U32(Cow<'a, [u32]>),
     /// Unsigned integers of 64 bits.
@@ -26,6 +28,7 @@ impl Values<'_> {
     fn len(&self) -> usize {
         match self {
             Values::F64(values) => values.len(),
+            Values::F32(values) => values.len(),
             Values::U32(values) => values.len(),
             Values::U64(values) => values.len(),
         }
@@ -34,6 +37,7 @@ impl Values<'_> {
     fn dtype(&self) -> Dtype {
         match self {
             Values::F64(_) => f64::DTYPE,
+            Values::F32(_) => f32::DTYPE,
             Values::U32(_) => u32::DTYPE,
             Values::U64(_) => u64::DTYPE,
         }
@@ -59,10 +63,11 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Element types of an array: `f64`, `u32`, `u64`.
+/// Element types of an array: `f64`, `f32`, `u32`, `u64`.
 pub trait Element: sealed::Element {}
 
 impl Element for f64 {}
+impl Element for f32 {}
 impl Element for u32 {}
 impl Element for u64 {}
 
@@ -77,6 +82,7 @@ mod sealed {
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub enum Dtype {
         F64,
+        F32,
         U32,
         U64,
     }
@@ -85,7 +91,7 @@ mod sealed {
         pub fn bytes(self) -> usize {
             match self {
                 Dtype::F64 | Dtype::U64 => 8,
-                Dtype::U32 => 4,
+                Dtype::F32 | Dtype::U32 => 4,
             }
         }
     }
@@ -127,6 +133,7 @@ mod sealed {
     }
 
     element!(f64, F64);
+    element!(f32, F32);
     element!(u32, U32);
     element!(u64, U64);
 }
@@ -186,6 +193,11 @@ impl<'a> Arrays<'a> {
         T::unwrap(values)
             .map(Cow::into_owned)
             .ok_or_else(|| bad(name, format!("it contains {found:?}, not {:?}", T::DTYPE)))
+    }
+
+    /// Whether an array is in single precision.
+    pub(crate) fn is_single(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|array| matches!(array.values, Values::F32(_)))
     }
 
     /// Takes out numbers of this shape, all of them finite.

@@ -69,6 +69,7 @@ impl Encoded<'_> {
         out.write_all(&self.header)?;
         self.arrays.iter().try_for_each(|(_, array)| match &array.values {
             Values::F64(values) => write_values(values, out),
+            Values::F32(values) => write_values(values, out),
             Values::U32(values) => write_values(values, out),
             Values::U64(values) => write_values(values, out),
         })
@@ -127,6 +128,7 @@ impl Arrays<'static> {
             let (count, is_known) = (shape.iter().product(), size.is_some());
             let values = match dtype {
                 Dtype::F64 => Values::F64(Cow::Owned(read_values(input, count, is_known)?)),
+                Dtype::F32 => Values::F32(Cow::Owned(read_values(input, count, is_known)?)),
                 Dtype::U32 => Values::U32(Cow::Owned(read_values(input, count, is_known)?)),
                 Dtype::U64 => Values::U64(Cow::Owned(read_values(input, count, is_known)?)),
             };

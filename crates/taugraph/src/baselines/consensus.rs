@@ -64,9 +64,10 @@ pub fn consensus_clustering(points: &Points, params: &ConsensusParams, run: &Run
     let numbers = params.numbers_below(points.len())?;
     let quick = KMeansParams { restarts: 1, ..KMeansParams::default() };
     let mut clusterings = Vec::new();
+    let values = points.values().to_f64();
     for (k, repeat) in params.votes(&numbers) {
         let run = run.with_seed(seed_of(run, 0, k, repeat));
-        match kmeans(points.values(), points.n_columns(), k, &quick, &run) {
+        match kmeans(&values, points.n_columns(), k, &quick, &run) {
             Ok(found) => clusterings.push(found.labels),
             // More clusters than distinct points: this number does not vote.
             Err(Error::TooManyClusters { .. }) => {}

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::graph::SparseGraph;
 use crate::labels::Labels;
+use crate::points::Numbers;
 
 /// Typical rows of each cluster.
 const TYPICAL: usize = 3;
@@ -85,13 +86,14 @@ pub fn typical_nodes(graph: &SparseGraph, labels: &Labels) -> Vec<Vec<usize>> {
 }
 
 /// Explains clusters of the rows of a table; NaN is a missing cell. `typical_rows` come from [`typical_nodes`].
-pub fn explain(
-    values: &[f64],
+pub fn explain<'a>(
+    values: impl Into<Numbers<'a>>,
     n_columns: usize,
     labels: &[u32],
     n_clusters: usize,
     typical_rows: Vec<Vec<usize>>,
 ) -> Vec<Explanation> {
+    let values = values.into();
     let sums: Vec<ColumnSums> = (0..n_columns)
         .into_par_iter()
         .map(|column| ColumnSums::new(values, n_columns, column, labels, n_clusters))
@@ -127,10 +129,11 @@ struct ColumnSums {
 }
 
 impl ColumnSums {
-    fn new(values: &[f64], n_columns: usize, column: usize, labels: &[u32], n_clusters: usize) -> Self {
+    fn new(values: Numbers<'_>, n_columns: usize, column: usize, labels: &[u32], n_clusters: usize) -> Self {
         let mut of_clusters = vec![(0.0, 0.0); n_clusters];
-        let cells =
-            || values.iter().skip(column).step_by(n_columns).zip(labels).filter(|(value, _)| !value.is_nan());
+        let cell = |row: usize| values.get(row * n_columns + column);
+        let labeled = || labels.iter().enumerate().map(|(row, label)| (cell(row), label));
+        let cells = || labeled().filter(|(value, _)| !value.is_nan());
         for (value, &label) in cells() {
             let sums = &mut of_clusters[label as usize];
             *sums = (sums.0 + 1.0, sums.1 + value);
@@ -156,7 +159,7 @@ impl ColumnSums {
 
 /// Rows on which rules are searched.
 struct Sample<'a> {
-    values: &'a [f64],
+    values: Numbers<'a>,
     n_columns: usize,
     labels: &'a [u32],
     rows: &'a [usize],
@@ -165,12 +168,12 @@ struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    fn new(values: &'a [f64], n_columns: usize, labels: &'a [u32], rows: &'a [usize]) -> Self {
+    fn new(values: Numbers<'a>, n_columns: usize, labels: &'a [u32], rows: &'a [usize]) -> Self {
         Self { values, n_columns, labels, rows, by_value: vec![OnceLock::new(); n_columns] }
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
-        self.values[row * self.n_columns + column]
+        self.values.get(row * self.n_columns + column)
     }
 
     fn by_value(&self, column: usize) -> &[u32] {

@@ -57,7 +57,7 @@ pub fn kmeans(
     run: &Run<'_>,
 ) -> Result<KMeans> {
     params.check_ranges("cluster.kmeans")?;
-    let n = Points::check_table(points, n_columns)?;
+    let n = Points::check_table(points.into(), n_columns)?;
     require(k >= 1, "clusters", k, "must be at least 1")?;
     let distinct = distinct_rows(points, n_columns, k);
     if distinct.len() < k {

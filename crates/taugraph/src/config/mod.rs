@@ -25,7 +25,7 @@ use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::parameter::{About, Leaf, ParameterTree, parameters, refused};
 use crate::params::{GraphParams, Preset};
-use crate::points::{Missing, PreparationParams, Standardize};
+use crate::points::{Missing, Precision, PreparationParams, Standardize};
 use crate::propagate::PropagateParams;
 use crate::spectral::{LaplacianKind, RowNormalization};
 
@@ -39,6 +39,8 @@ parameters! {
         missing: Missing = Missing::Median;
         /// Number of principal components to keep; none keeps all columns.
         pca: Option<usize> = None, "at least 1" => |pca| *pca != Some(0);
+        /// How precisely points are stored: auto is the precision of the table (single for float32, float16 and int8, otherwise double); sparse points accept only double.
+        precision: Option<Precision> = None;
     }
 }
 
@@ -101,6 +103,7 @@ macro_rules! open_choice {
 }
 
 open_choice!(Metric, "auto | euclidean | manhattan | cosine");
+open_choice!(Precision, "auto | single | double");
 open_choice!(Standardize, "auto | zscore | minmax | robust | max-abs | none");
 
 /// Every parameter, and which of them were set explicitly.
@@ -268,9 +271,9 @@ impl Config {
 
     /// The preparation, likewise; zeros of sparse points mean "absent".
     pub fn preparation_for(&self, is_sparse: bool) -> PreparationParams {
-        let PreparationConfig { standardize, missing, pca } = self.preparation;
+        let PreparationConfig { standardize, missing, pca, precision } = self.preparation;
         let usual = if is_sparse { Standardize::None } else { Standardize::default() };
-        PreparationParams { standardize: standardize.unwrap_or(usual), missing, pca }
+        PreparationParams { standardize: standardize.unwrap_or(usual), missing, pca, precision }
     }
 }
 

@@ -3,8 +3,9 @@
 //! To add a metric, add a variant of [`Metric`] and its arm in [`Metric::description`]; without it nothing compiles. Searches,
 //! queries and bounds name no metric: they only use its [`RowForm`] and its [`Geometry`].
 
-use super::sums::{lane_sum, squared_euclidean, squared_to_each};
+use super::sums::{lane_sum, squared_between, squared_to_each};
 use crate::parameter::choices;
+use crate::points::{Numbers, with_values};
 
 choices! {
     /// Distance between two rows.
@@ -41,7 +42,7 @@ pub(crate) enum Geometry {
     /// and sparse points rely on this.
     SquaredEuclidean(SquareTransform),
     /// Any other function of two prepared rows. Searches scan every pair, and sparse points are refused.
-    General(fn(&[f64], &[f64]) -> f64),
+    General(fn(Numbers<'_>, Numbers<'_>) -> f64),
 }
 
 impl Metric {
@@ -78,7 +79,7 @@ impl Metric {
     /// This function defines every distance in the library: searches may filter by faster formulas, but the distances
     /// they compare and report are exactly these, to the bit.
     #[inline]
-    pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn distance(self, a: Numbers<'_>, b: Numbers<'_>) -> f64 {
         match self.geometry() {
             Geometry::SquaredEuclidean(transform) => transform.distance(a, b),
             Geometry::General(distance) => distance(a, b),
@@ -87,9 +88,9 @@ impl Metric {
 
     /// Squared distance between two prepared rows, as affinities use it.
     #[inline]
-    pub(crate) fn squared_distance(self, a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn squared_distance(self, a: Numbers<'_>, b: Numbers<'_>) -> f64 {
         match self.geometry() {
-            Geometry::SquaredEuclidean(transform) => transform.squared_distance_at(squared_euclidean(a, b)),
+            Geometry::SquaredEuclidean(transform) => transform.squared_distance_at(squared_between(a, b)),
             Geometry::General(distance) => distance(a, b).powi(2),
         }
     }
@@ -97,9 +98,9 @@ impl Metric {
     /// Squared distances from `from` to the given rows: bit for bit [`Metric::squared_distance`], faster where possible.
     pub(crate) fn squared_distances_to_each<'a>(
         self,
-        from: &[f64],
+        from: Numbers<'_>,
         ids: &[u32],
-        row: impl Fn(usize) -> &'a [f64],
+        row: impl Fn(usize) -> Numbers<'a>,
         out: &mut [f64],
     ) {
         match self.geometry() {
@@ -157,16 +158,16 @@ impl SquareTransform {
 
     /// Distance between two prepared rows.
     #[inline]
-    pub(crate) fn distance(self, a: &[f64], b: &[f64]) -> f64 {
-        self.distance_at(squared_euclidean(a, b))
+    pub(crate) fn distance(self, a: Numbers<'_>, b: Numbers<'_>) -> f64 {
+        self.distance_at(squared_between(a, b))
     }
 
     /// Distances from `from` to the given rows: bit for bit [`SquareTransform::distance`], but faster.
     pub(crate) fn distances_to_each<'a>(
         self,
-        from: &[f64],
+        from: Numbers<'_>,
         ids: &[u32],
-        row: impl Fn(usize) -> &'a [f64],
+        row: impl Fn(usize) -> Numbers<'a>,
         out: &mut Vec<f64>,
     ) {
         out.clear();
@@ -177,8 +178,10 @@ impl SquareTransform {
 }
 
 #[inline]
-fn manhattan(a: &[f64], b: &[f64]) -> f64 {
-    lane_sum(a.len(), |t| (a[t] - b[t]).abs())
+fn manhattan(a: Numbers<'_>, b: Numbers<'_>) -> f64 {
+    with_values!(a, a => with_values!(b, b => {
+        lane_sum(a.len(), |t| (Into::<f64>::into(a[t]) - Into::<f64>::into(b[t])).abs())
+    }))
 }
 
 #[cfg(test)]
@@ -189,11 +192,13 @@ mod tests {
 
     #[test]
     fn metrics_by_hand() {
-        let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 0.0, 3.0, 1.0, 4.0]);
-        assert_eq!(Metric::Euclidean.distance(&a, &b), 14f64.sqrt());
-        assert_eq!(Metric::Euclidean.squared_distance(&a, &b), 14.0);
-        assert_eq!(Metric::Manhattan.distance(&a, &b), 6.0);
-        assert!((Metric::Cosine.distance(&[1.0, 0.0], &[0.6, 0.8]) - 0.4).abs() < 1e-15);
+        let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.0f32, 0.0, 3.0, 1.0, 4.0]);
+        let (a, b) = (Numbers::from(&a), Numbers::from(&b));
+        assert_eq!(Metric::Euclidean.distance(a, b), 14f64.sqrt());
+        assert_eq!(Metric::Euclidean.squared_distance(a, b), 14.0);
+        assert_eq!(Metric::Manhattan.distance(a, b), 6.0);
+        let (a, b) = ([1.0, 0.0], [0.6, 0.8]);
+        assert!((Metric::Cosine.distance(Numbers::from(&a), Numbers::from(&b)) - 0.4).abs() < 1e-15);
     }
 
     #[test]
@@ -201,9 +206,9 @@ mod tests {
         let mut draws = Stream::new(8, Stage::Generator).at(0, 0);
         for n_columns in [1, 2, 3, 4, 7, 16, 50] {
             let values: Vec<f64> = (0..40 * n_columns).map(|_| draws.normal()).collect();
-            let row = |i: usize| &values[i * n_columns..(i + 1) * n_columns];
+            let row = |i: usize| Numbers::from(&values).slice(i * n_columns, n_columns);
             let ids: Vec<u32> = (0..40).rev().collect();
-            let all = |f: &dyn Fn(&[f64], &[f64]) -> f64| -> Vec<f64> {
+            let all = |f: &dyn Fn(Numbers<'_>, Numbers<'_>) -> f64| -> Vec<f64> {
                 ids.iter().map(|&id| f(row(id as usize), row(3))).collect()
             };
             for metric in Metric::all() {

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::neighbors::Space;
 use crate::params::{CandidatePairs, CheckedGraphParams, OwnEstimator};
 use crate::points::{
-    ColumnModel, Duplicates, Points, Preparation, PreparationRule, Standardize, prepare, prepare_sparse,
+    ColumnModel, Duplicates, Points, Preparation, PreparationRule, Standardize, prepare_raw, prepare_sparse,
 };
 use crate::progress::Run;
 use crate::propagate::{PropagateParams, with_background};
@@ -168,10 +168,9 @@ pub(super) fn prepared(input: Input<'_>, config: &Config, run: &Run<'_>) -> Resu
             Space::from_sparse(points, metric)?
         }
         Input::Points(table) => {
-            let found = prepare(table.values(), table.n_columns(), &config.preparation_for(false), run)?;
-            let names = names_of(&table);
-            // Raw values are freed as soon as they are no longer needed.
-            drop(table);
+            let (names, n_columns) = (names_of(&table), table.n_columns());
+            // Raw values are consumed: scaled where they are, or freed as soon as they are no longer needed.
+            let found = prepare_raw(table.into_values(), n_columns, &config.preparation_for(false), run)?;
             (preparation, rule) = (Some(PreparationReport::new(&found, names)), Some(found.rule()));
             Space::from_points_with(found.points, config.metric_for(false), run.scratch)?
         }
@@ -408,8 +407,8 @@ fn scaled_as_sparse(table: &Table<'_>, standardize: Standardize) -> Result<Prepa
     let mut scales = vec![1.0f64; n_columns];
     if standardize == Standardize::MaxAbs {
         let mut largest = vec![0.0f64; n_columns];
-        for row in values.chunks_exact(n_columns) {
-            largest.iter_mut().zip(row).for_each(|(largest, cell)| *largest = largest.max(cell.abs()));
+        for row in values.rows(n_columns) {
+            largest.iter_mut().zip(row.iter()).for_each(|(largest, cell)| *largest = largest.max(cell.abs()));
         }
         scales
             .iter_mut()

@@ -8,37 +8,51 @@ use crate::error::Result;
 use crate::generators::LabeledPoints;
 use crate::graph::SparseGraph;
 use crate::neighbors::NeighborGraph;
-use crate::points::{Points, SharedValues, SparsePoints, check_shape};
+use crate::points::{
+    Numbers, Points, Precision, RawValues, SharedValues, SparsePoints, Storage, Typed, check_shape,
+};
 use crate::robust::RowSize;
 
-/// A table of numbers, row by row; NaN is a missing cell.
+/// A table of numbers in single or double precision, row by row; NaN is a missing cell.
 #[derive(Clone)]
 pub struct Table<'a> {
-    values: TableValues<'a>,
+    values: RawValues<'a>,
     n_columns: usize,
     names: Option<Vec<String>>,
-}
-
-#[derive(Clone)]
-enum TableValues<'a> {
-    Memory(Cow<'a, [f64]>),
-    /// Owned by somebody else, for example in a mapped file.
-    Shared(SharedValues),
 }
 
 impl<'a> Table<'a> {
     /// Checks that the values fill rows of `n_columns`, at least one.
     pub fn new(values: impl Into<Cow<'a, [f64]>>, n_columns: usize) -> Result<Self> {
-        let values = values.into();
-        check_shape(&values, n_columns)?;
-        Ok(Self { values: TableValues::Memory(values), n_columns, names: None })
+        Self::checked(
+            match values.into() {
+                Cow::Borrowed(values) => RawValues::Borrowed(values.into()),
+                Cow::Owned(values) => RawValues::Given(Storage::F64(Typed::Owned(values))),
+            },
+            n_columns,
+        )
+    }
+
+    /// The same for values in single precision, which stay so: the points of a fit take half the memory.
+    pub fn from_f32(values: impl Into<Cow<'a, [f32]>>, n_columns: usize) -> Result<Self> {
+        Self::checked(
+            match values.into() {
+                Cow::Borrowed(values) => RawValues::Borrowed(values.into()),
+                Cow::Owned(values) => RawValues::Given(Storage::F32(Typed::Owned(values))),
+            },
+            n_columns,
+        )
     }
 
     /// The same for values that stay where they are: in a run with a scratch, neither they nor the tables derived from them count
     /// as memory.
     pub fn out_of_core(values: SharedValues, n_columns: usize) -> Result<Self> {
-        check_shape((*values).as_ref(), n_columns)?;
-        Ok(Self { values: TableValues::Shared(values), n_columns, names: None })
+        Self::checked(RawValues::Given(values.into()), n_columns)
+    }
+
+    fn checked(values: RawValues<'a>, n_columns: usize) -> Result<Self> {
+        check_shape(values.numbers(), n_columns)?;
+        Ok(Self { values, n_columns, names: None })
     }
 
     /// With names of the columns, for warnings and models.
@@ -51,11 +65,18 @@ impl<'a> Table<'a> {
     }
 
     /// The values, row by row.
-    pub fn values(&self) -> &[f64] {
-        match &self.values {
-            TableValues::Memory(values) => values,
-            TableValues::Shared(values) => (**values).as_ref(),
-        }
+    pub fn values(&self) -> Numbers<'_> {
+        self.values.numbers()
+    }
+
+    /// The values alone, to be consumed.
+    pub(super) fn into_values(self) -> RawValues<'a> {
+        self.values
+    }
+
+    /// The precision of the values.
+    pub fn precision(&self) -> Precision {
+        self.values.precision()
     }
 
     /// Number of columns.
@@ -74,13 +95,13 @@ impl<'a> Table<'a> {
     }
 
     fn is_out_of_core(&self) -> bool {
-        matches!(self.values, TableValues::Shared(_))
+        self.values.is_shared()
     }
 
     fn borrowed(&self) -> Table<'_> {
         let values = match &self.values {
-            TableValues::Memory(values) => TableValues::Memory(Cow::Borrowed(values)),
-            TableValues::Shared(values) => TableValues::Shared(values.clone()),
+            RawValues::Given(shared) if shared.is_shared() => RawValues::Given(shared.clone()),
+            memory => RawValues::Borrowed(memory.numbers()),
         };
         Table { values, n_columns: self.n_columns, names: self.names.clone() }
     }
@@ -114,7 +135,7 @@ impl<'a> From<&'a Table<'_>> for Input<'a> {
 
 impl<'a> From<&'a Points> for Input<'a> {
     fn from(points: &'a Points) -> Self {
-        let values = TableValues::Memory(Cow::Borrowed(points.values()));
+        let values = RawValues::Borrowed(points.values());
         Input::Points(Table { values, n_columns: points.n_columns(), names: None })
     }
 }
@@ -153,7 +174,7 @@ impl Input<'_> {
     pub fn row_size(&self, config: &Config) -> Option<RowSize> {
         match self {
             Input::Points(table) => {
-                Some(RowSize::prepared(table.n_columns(), config, table.is_out_of_core()))
+                Some(RowSize::prepared(table.n_columns(), table.precision(), config, table.is_out_of_core()))
             }
             Input::Sparse(points) => Some(RowSize::of_sparse(points)),
             Input::Distances(_) | Input::Neighbors(_) | Input::Graph(_) => None,
@@ -162,12 +183,13 @@ impl Input<'_> {
 }
 
 impl RowSize {
-    /// The size of a table's row after preparation. Principal components are always in memory.
-    pub fn prepared(n_columns: usize, config: &Config, is_out_of_core: bool) -> Self {
+    /// The size of a table's row after preparation, if the table has the given precision. Principal components are always in memory.
+    pub fn prepared(n_columns: usize, given: Precision, config: &Config, is_out_of_core: bool) -> Self {
+        let precision = config.preparation.precision.unwrap_or(given);
         match config.preparation.pca {
-            Some(components) => RowSize::Columns(components.min(n_columns)),
+            Some(components) => RowSize::Columns(components.min(n_columns), precision),
             None if is_out_of_core => RowSize::OutOfCore(n_columns),
-            None => RowSize::Columns(n_columns),
+            None => RowSize::Columns(n_columns, precision),
         }
     }
 }

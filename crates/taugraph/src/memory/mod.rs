@@ -39,39 +39,47 @@ pub trait ScratchTable: AsRef<[f64]> + AsMut<[f64]> + Send + Sync {}
 impl<T: AsRef<[f64]> + AsMut<[f64]> + Send + Sync> ScratchTable for T {}
 
 /// A large table while it is being filled.
-pub(crate) enum LargeTable {
-    Memory(Vec<f64>),
-    Scratch(Box<dyn ScratchTable>),
+pub(crate) enum LargeTable<T = f64> {
+    Memory(Vec<T>),
+    /// In the slots of a scratch, as many values in each as fit.
+    Scratch {
+        slots: Box<dyn ScratchTable>,
+        n_values: usize,
+    },
 }
 
-impl LargeTable {
+impl<T: bytemuck::Pod + Default> LargeTable<T> {
     /// `n_values` zeros, in the scratch if there is one.
     pub fn zeros(n_values: usize, scratch: Option<&dyn Scratch>) -> Result<Self> {
         match scratch {
             None => Ok(Self::Memory(zeros(n_values, "points")?)),
             Some(scratch) => {
-                let refused = |problem| Error::Scratch { bytes: 8 * n_values as u64, problem };
-                scratch.table(n_values).map(Self::Scratch).map_err(refused)
+                let n_slots = n_values.div_ceil(size_of::<f64>() / size_of::<T>());
+                let refused = |problem| Error::Scratch { bytes: 8 * n_slots as u64, problem };
+                let slots = scratch.table(n_slots).map_err(refused)?;
+                Ok(Self::Scratch { slots, n_values })
             }
         }
     }
 }
 
-impl AsRef<[f64]> for LargeTable {
+impl<T: bytemuck::Pod> AsRef<[T]> for LargeTable<T> {
     #[inline]
-    fn as_ref(&self) -> &[f64] {
+    fn as_ref(&self) -> &[T] {
         match self {
             Self::Memory(values) => values,
-            Self::Scratch(table) => (**table).as_ref(),
+            Self::Scratch { slots, n_values } => &bytemuck::cast_slice((**slots).as_ref())[..*n_values],
         }
     }
 }
 
-impl AsMut<[f64]> for LargeTable {
-    fn as_mut(&mut self) -> &mut [f64] {
+impl<T: bytemuck::Pod> AsMut<[T]> for LargeTable<T> {
+    fn as_mut(&mut self) -> &mut [T] {
         match self {
             Self::Memory(values) => values,
-            Self::Scratch(table) => (**table).as_mut(),
+            Self::Scratch { slots, n_values } => {
+                &mut bytemuck::cast_slice_mut((**slots).as_mut())[..*n_values]
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Model;
 use crate::edges::Symmetrize;
 use crate::error::{Error, Result, require};
 use crate::params::{CandidatePairs, CheckedGraphParams};
+use crate::points::Numbers;
 use crate::quantile::{Estimator, Neighborhood};
 use crate::scale::FirstScale;
 use crate::stochastic::{RobustScale, StochasticGraph};
@@ -71,7 +72,7 @@ impl PersistenceRule {
 /// A new point among the nodes.
 pub(super) struct NewPoint<'a> {
     /// Its coordinates.
-    pub row: &'a [f64],
+    pub row: Numbers<'a>,
     /// The nodes nearest to it, nearest first, and their distances.
     pub ids: &'a [u32],
     pub distances: &'a [f64],
@@ -198,7 +199,7 @@ impl Model {
     fn fill_pool(&self, new: &NewPoint<'_>, first_scale: f64, node: u32, size: usize, pool: &mut Vec<f64>) {
         let rows = self.known.points();
         let inverse = |node: u32| 1.0 / self.first_scales.get(node as usize);
-        let exponent = |a: &[f64], inverse_a: f64, b: u32| {
+        let exponent = |a: Numbers<'_>, inverse_a: f64, b: u32| {
             let squared = self.known.metric().squared_distance(a, rows.row(b as usize));
             self.params.affinity.exponent(squared, inverse_a, inverse(b))
         };

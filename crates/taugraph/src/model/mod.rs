@@ -23,7 +23,7 @@ use crate::distance::Metric;
 use crate::error::{Error, Result, require};
 use crate::neighbors::{MetricPoints, NeighborGraph, Space};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams};
-use crate::points::{Points, Preparation, PreparationRule, check_count};
+use crate::points::{Numbers, Points, Preparation, PreparationRule, check_count};
 use crate::propagate::Propagation;
 use crate::robust::NodeGraph;
 use crate::scale::{FirstScale, LocalScales};
@@ -260,10 +260,16 @@ impl Model {
     /// Prepares raw points as those of the model were; also returns the number of missing cells that were filled.
     ///
     /// Without a preparation they are used as they are.
-    pub fn prepare(&self, values: &[f64], n_columns: usize) -> Result<(Points, usize)> {
+    pub fn prepare<'a>(&self, values: impl Into<Numbers<'a>>, n_columns: usize) -> Result<(Points, usize)> {
         match &self.preparation {
             Some(rule) => rule.apply(values, n_columns),
-            None => Ok((Points::new(values.to_vec(), n_columns)?, 0)),
+            None => {
+                let points = match values.into() {
+                    Numbers::F64(values) => Points::new(values.to_vec(), n_columns)?,
+                    Numbers::F32(values) => Points::from_f32(values.to_vec(), n_columns)?,
+                };
+                Ok((points.in_precision(self.known.points().precision()), 0))
+            }
         }
     }
 

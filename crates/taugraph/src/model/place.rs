@@ -9,12 +9,14 @@ use crate::cluster::score;
 use crate::error::{Error, Result};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::neighbors_of_new;
-use crate::points::Points;
+use crate::points::{Points, Precision};
 use crate::progress::Run;
 use crate::propagate::best;
 
 /// Coordinates that differ by less than this fraction of the largest count as equal: preparing a point twice may round differently.
 const SAME: f64 = 1e-12;
+/// The same for points in single precision: a few of their roundings.
+const SAME_SINGLE: f64 = 4.0 * f32::EPSILON as f64;
 
 /// Results for new points, in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,8 +168,12 @@ impl Model {
     fn node_equal_to(&self, new: &NewPoint<'_>) -> Option<u32> {
         let nearest = self.known.points().row(new.ids[0] as usize);
         let largest = nearest.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-        let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= SAME * largest;
-        nearest.iter().zip(new.row).all(is_same).then_some(new.ids[0])
+        let same = match nearest.precision() {
+            Precision::Double => SAME,
+            Precision::Single => SAME_SINGLE,
+        };
+        let is_same = |(a, b): (f64, f64)| (a - b).abs() <= same * largest;
+        nearest.iter().zip(new.row.iter()).all(is_same).then_some(new.ids[0])
     }
 
     fn placed_on(&self, node: u32) -> Placed {

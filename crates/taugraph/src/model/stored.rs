@@ -14,14 +14,17 @@ use crate::distance::Metric;
 use crate::error::{Error, Result};
 use crate::neighbors::{MetricPoints, NeighborGraph};
 use crate::params::GraphParams;
-use crate::points::{Points, PreparationRule};
+use crate::points::{Numbers, Points, PreparationRule};
 use crate::quantile::Estimator;
 use crate::scale::LocalScales;
 use crate::spectral::{LaplacianKind, RowNormalization};
 
 /// Version of the file format. It rises with every change, even an addition: unknown headers and arrays
 /// are refused, because they might matter.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
+
+/// The oldest version that is read: version 4 added points in single precision.
+const OLDEST: u32 = 3;
 
 /// What the header of every model begins with.
 const KIND: &str = "taugraph model";
@@ -82,7 +85,7 @@ impl Header {
             return Err(bad_header("this is not a model".into()));
         };
         match version.unwrap_or(1) {
-            VERSION => serde_json::from_str(text).map_err(|error| bad_header(error.to_string())),
+            OLDEST..=VERSION => serde_json::from_str(text).map_err(|error| bad_header(error.to_string())),
             found => Err(Error::ModelVersion { found, known: VERSION }),
         }
     }
@@ -120,7 +123,10 @@ impl Model {
         let points = self.known.points();
         let k = self.neighbors.k();
         let ids: Vec<u32> = (0..self.n_nodes()).flat_map(|node| self.neighbors.ids(node)).copied().collect();
-        arrays.put("points", Some(points.n_columns()), points.values());
+        match points.values() {
+            Numbers::F64(values) => arrays.put("points", Some(points.n_columns()), values),
+            Numbers::F32(values) => arrays.put("points", Some(points.n_columns()), values),
+        }
         arrays.put("rows", None, &self.row_of_node[..]);
         arrays.put("neighbors", Some(k), ids);
         arrays.put("first_scales", None, self.first_scales.values());
@@ -183,7 +189,11 @@ impl Model {
     fn from_arrays(header: Header, mut arrays: Arrays<'_>) -> Result<Self> {
         let params = header.graph.clone().check()?;
         let [n, d] = *arrays.shape("points")? else { return Err(bad("points", "a table is needed".into())) };
-        let points = Points::new(arrays.take_finite("points", &[n, d])?, d)?;
+        let points = match arrays.is_single("points") {
+            true => Points::from_f32(arrays.take("points", &[n, d])?, d)?,
+            false => Points::new(arrays.take_finite("points", &[n, d])?, d)?,
+        };
+        let precision = points.precision();
         let known = MetricPoints::restored(points, header.metric)?;
         let k = params.n_neighbors();
         let ids = arrays.take_ids("neighbors", &[n, k], n)?;
@@ -208,7 +218,10 @@ impl Model {
             },
         };
         let preparation = match header.n_raw_columns {
-            Some(columns) => Some(PreparationRule::take_from(&mut arrays, whole("raw columns", columns)?)?),
+            Some(columns) => {
+                let n_columns = whole("raw columns", columns)?;
+                Some(PreparationRule::take_from(&mut arrays, n_columns, precision)?)
+            }
             None => None,
         };
         let clusters = match header.n_clusters {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::reordered::Reordered;
 use crate::error::Result;
-use crate::points::Points;
+use crate::points::{Numbers, Points, Value, with_values};
 use crate::progress::Run;
 
 /// Points that are read in single precision, centered and scaled to norms of at most 1. They are converted whenever they are
@@ -26,7 +26,7 @@ struct Frame {
 
 impl Frame {
     #[inline]
-    fn convert(&self, row: &[f64]) -> impl Iterator<Item = f32> {
+    fn convert(&self, row: Numbers<'_>) -> impl Iterator<Item = f32> {
         row.iter().zip(&self.mean).map(|(value, mean)| ((value - mean) * self.scale) as f32)
     }
 }
@@ -38,14 +38,13 @@ impl<'a> F32Points<'a> {
         let (n, d) = (points.len(), points.n_columns());
         let share = 1.0 / n as f64;
         let mut mean = vec![0.0; d];
-        for row in points.values().chunks_exact(d) {
-            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v * share);
-        }
-        let largest = points
-            .values()
-            .par_chunks_exact(d)
-            .map(|row| row.iter().zip(&mean).map(|(v, m)| (v - m).abs()).fold(0.0, f64::max));
-        let largest = largest.reduce(|| 0.0, f64::max);
+        let largest = with_values!(points.values(), values => {
+            for row in values.chunks_exact(d) {
+                mean.iter_mut().zip(row).for_each(|(m, &v)| *m += Into::<f64>::into(v) * share);
+            }
+            let of_row = |row: &[_]| largest_difference(row, &mean);
+            values.par_chunks_exact(d).map(of_row).reduce(|| 0.0, f64::max)
+        });
         let scale = 1.0 / (largest.max(f64::MIN_POSITIVE) * (d as f64).sqrt());
         Self::in_frame(points, Frame { mean, scale })
     }
@@ -56,8 +55,8 @@ impl<'a> F32Points<'a> {
     }
 
     fn in_frame(points: &'a Points, frame: Frame) -> Self {
-        let rows = points.values().par_chunks_exact(points.n_columns());
-        let norms = rows.map(|row| norm(frame.convert(row))).collect();
+        let norms = (0..points.len()).into_par_iter().with_min_len(64);
+        let norms = norms.map(|i| norm(frame.convert(points.row(i)))).collect();
         Self { points, reordered: None, norms, frame }
     }
 
@@ -83,9 +82,9 @@ impl<'a> F32Points<'a> {
         self.frame.convert(self.exact_row(i))
     }
 
-    /// The same in double precision, unscaled.
+    /// The same as it is stored, unscaled.
     #[inline]
-    pub fn exact_row(&self, i: usize) -> &[f64] {
+    pub fn exact_row(&self, i: usize) -> Numbers<'_> {
         match &self.reordered {
             None => self.points.row(i),
             Some(copy) => copy.row(i),
@@ -111,6 +110,11 @@ impl<'a> F32Points<'a> {
         let rounding = roundings * (f64::from(f32::EPSILON) * reach * reach + f64::from(f32::MIN_POSITIVE));
         squared + rounding - self.norms[query] * self.norms[query]
     }
+}
+
+/// max |x − mean| over the coordinates of a row.
+fn largest_difference<T: Value>(row: &[T], mean: &[f64]) -> f64 {
+    row.iter().zip(mean).map(|(&v, m)| (v.into() - m).abs()).fold(0.0, f64::max)
 }
 
 /// |x| of a point in single precision.

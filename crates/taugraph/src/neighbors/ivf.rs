@@ -15,7 +15,7 @@ use super::tiles::{self, QUERIES, Queries, ShortLists, narrow};
 use super::{SearchInfo, UsedSearch};
 use crate::distance::SquareTransform;
 use crate::error::Result;
-use crate::points::Points;
+use crate::points::{Numbers, Points};
 use crate::progress::{Progress, Run};
 use crate::random::{Stage, Stream};
 
@@ -109,7 +109,7 @@ impl<'a> Ivf<'a> {
     }
 
     /// The distance from a point to a known one.
-    fn distance(&self, row: &[f64], id: u32) -> f64 {
+    fn distance(&self, row: Numbers<'_>, id: u32) -> f64 {
         self.transform.distance(row, self.f32_points.exact_row(id as usize))
     }
 

@@ -2,7 +2,7 @@
 //! sequential stretches instead of row by row.
 
 use crate::error::Result;
-use crate::points::Points;
+use crate::points::{Numbers, Points};
 use crate::progress::Run;
 
 /// A copy of points in another order.
@@ -28,7 +28,7 @@ impl Reordered {
 
     /// The `i`-th point of the original order.
     #[inline]
-    pub fn row(&self, i: usize) -> &[f64] {
+    pub fn row(&self, i: usize) -> Numbers<'_> {
         self.points.row(self.places[i] as usize)
     }
 }

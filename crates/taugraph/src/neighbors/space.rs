@@ -7,8 +7,11 @@ use super::{NeighborGraph, SparseMetricPoints};
 use crate::distance::{Columns, DistanceMatrix, Geometry, Metric, RowForm, SquareTransform};
 use crate::error::{Error, Result};
 use crate::memory::Scratch;
-use crate::points::{Duplicates, Points, SparsePoints};
+use crate::points::{Duplicates, Numbers, Points, SparsePoints};
 use crate::progress::Run;
+
+/// How far the squared length of a unit row may be from 1. Coordinates in single precision are rounded by up to 2⁻²⁴ of themselves.
+const UNIT_TOLERANCE: f64 = 1e-6;
 
 /// What the pipeline starts from: anything that provides neighbors and, usually, distances.
 #[derive(Debug, Clone)]
@@ -61,7 +64,8 @@ impl MetricPoints {
         match metric.rows() {
             RowForm::AsGiven => {}
             RowForm::UnitLength => {
-                let is_unit = |row: &[f64]| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-9;
+                let is_unit =
+                    |row: Numbers<'_>| (row.iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < UNIT_TOLERANCE;
                 if let Some(row) = (0..points.len()).find(|&row| !is_unit(points.row(row))) {
                     let rule = "its length is not 1, as the metric requires";
                     return Err(Error::BadStructure { row, rule });
@@ -90,7 +94,7 @@ impl MetricPoints {
     }
 
     #[inline]
-    fn row(&self, i: usize) -> &[f64] {
+    fn row(&self, i: usize) -> Numbers<'_> {
         match &self.reordered {
             None => self.points.row(i),
             Some(copy) => copy.row(i),

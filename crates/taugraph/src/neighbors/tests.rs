@@ -7,7 +7,7 @@ use super::outside::OutsidePair;
 use super::*;
 use crate::distance::{DistanceMatrix, Metric};
 use crate::error::Error;
-use crate::points::Points;
+use crate::points::{Numbers, Points, Precision};
 use crate::progress::Run;
 use crate::random::{Draws, Stage, Stream};
 
@@ -30,8 +30,8 @@ fn any_metric() -> impl Strategy<Value = Metric> {
 }
 
 /// The distance between two raw rows. A new metric gets its formula here.
-fn textbook(metric: Metric, a: &[f64], b: &[f64]) -> f64 {
-    let sum = |term: fn(f64, f64) -> f64| -> f64 { a.iter().zip(b).map(|(&a, &b)| term(a, b)).sum() };
+fn textbook(metric: Metric, a: Numbers<'_>, b: Numbers<'_>) -> f64 {
+    let sum = |term: fn(f64, f64) -> f64| -> f64 { a.iter().zip(b.iter()).map(|(a, b)| term(a, b)).sum() };
     match metric {
         Metric::Euclidean => sum(|a, b| (a - b).powi(2)).sqrt(),
         Metric::Manhattan => sum(|a, b| (a - b).abs()),
@@ -189,6 +189,67 @@ fn impossible_requests_are_refused() {
     assert!(nearest_neighbors(&space, 0, &Run::new(0)).is_err());
     let one = Space::from_points(random_points(1, 2, 3), Metric::Euclidean).unwrap();
     assert_eq!(nearest_neighbors(&one, 1, &Run::new(0)), Err(Error::TooFewPoints { needed: 1, distinct: 1 }));
+}
+
+/// Points prepared for a metric in single precision, and the same values widened.
+fn in_both_precisions(points: &Points, metric: Metric) -> [Space; 2] {
+    let single = points.clone().in_precision(Precision::Single);
+    let single = Space::from_points(single, metric).unwrap();
+    let Space::Points(prepared) = &single else { unreachable!() };
+    let wide = prepared.points().clone().in_precision(Precision::Double);
+    [Space::Points(MetricPoints::restored(wide, metric).unwrap()), single]
+}
+
+/// Scan, tree, tiles and inverted lists; every distance, and the pairs that leave groups.
+#[test]
+fn single_precision_has_the_bits_of_the_same_values_widened() {
+    let run = Run::new(0);
+    for (metric, n, d, method) in [
+        (Metric::Manhattan, 300, 9, SearchMethod::Exact),
+        (Metric::Euclidean, 500, 3, SearchMethod::Exact),
+        (Metric::Cosine, 500, 5, SearchMethod::Exact),
+        (Metric::Euclidean, 700, 17, SearchMethod::Exact),
+        (Metric::Cosine, 700, 30, SearchMethod::Exact),
+        (Metric::Euclidean, 4000, 12, SearchMethod::Approximate),
+    ] {
+        let spaces = in_both_precisions(&random_points(n, d, 7), metric);
+        let params = SearchParams { method, ..SearchParams::default() };
+        let [wide, single] =
+            spaces.each_ref().map(|space| search_neighbors(space, 10, &params, &run).unwrap());
+        assert_eq!(wide, single, "{metric:?} {d}");
+        let ids: Vec<u32> = (0..50).collect();
+        let group: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+        let [wide, single] = spaces.each_ref().map(|space| {
+            let (mut squared, mut gathered) = (vec![0.0; 50], Gathered::default());
+            space.squared_distances(60, &ids, &mut squared);
+            let mut distances = vec![0.0; 50];
+            space.gather(ids.iter().copied(), &mut gathered);
+            space.distances_to(60, &gathered, &mut distances);
+            let outside = OutsideSearch::new(space, &params).nearest(&group, 3, 0, &run).unwrap();
+            (squared, distances, outside.shortest, space.distinct(&run).unwrap().1)
+        });
+        assert_eq!(wide, single, "{metric:?} {d}");
+    }
+}
+
+/// New points in the other precision: found as if both were double.
+#[test]
+fn precisions_mix() {
+    let run = Run::new(0);
+    for (metric, d) in [(Metric::Manhattan, 4), (Metric::Euclidean, 3), (Metric::Euclidean, 20)] {
+        let [wide, single] = in_both_precisions(&random_points(200, d, 5), metric);
+        let new = random_points(30, d, 6).in_precision(Precision::Single);
+        let wide_new = new.clone().in_precision(Precision::Double);
+        let expected = found_among(&wide, &wide_new, &run);
+        for (known, new) in [(&wide, &new), (&single, &wide_new), (&single, &new)] {
+            assert_eq!(found_among(known, new, &run), expected, "{metric:?} {d}");
+        }
+    }
+}
+
+fn found_among(known: &Space, new: &Points, run: &Run<'_>) -> NeighborQuery {
+    let Space::Points(known) = known else { unreachable!() };
+    neighbors_of_new(known, new, 8, run).unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::best::Best;
 use super::scan::write_row;
 use crate::distance::{SquareTransform, lane_sum, squared_euclidean};
 use crate::error::Result;
-use crate::points::Points;
+use crate::points::{Numbers, Points};
 use crate::progress::Run;
 
 /// Points per leaf.
@@ -43,7 +43,7 @@ impl Tree {
         let mut tree =
             Tree { nodes: Vec::new(), boxes: Vec::new(), order, coordinates: Vec::new(), n_columns: d };
         tree.split(points, 0, points.len());
-        tree.coordinates = tree.order.iter().flat_map(|&i| points.row(i as usize)).copied().collect();
+        tree.coordinates = tree.order.iter().flat_map(|&i| points.row(i as usize).iter()).collect();
         tree
     }
 
@@ -53,7 +53,7 @@ impl Tree {
         self.nodes.push(Node { begin: begin as u32, end: end as u32, second: 0 });
         let (mut low, mut high) = (vec![f64::INFINITY; d], vec![f64::NEG_INFINITY; d]);
         for &i in &self.order[begin..end] {
-            for (t, &value) in points.row(i as usize).iter().enumerate() {
+            for (t, value) in points.row(i as usize).iter().enumerate() {
                 low[t] = low[t].min(value);
                 high[t] = high[t].max(value);
             }
@@ -66,7 +66,7 @@ impl Tree {
         if end - begin > LEAF && spread > 0.0 {
             let middle = (end - begin) / 2;
             self.order[begin..end].select_nth_unstable_by(middle, |&a, &b| {
-                let key = |i: u32| points.row(i as usize)[widest];
+                let key = |i: u32| points.row(i as usize).get(widest);
                 key(a).total_cmp(&key(b)).then(a.cmp(&b))
             });
             self.split(points, begin, begin + middle);
@@ -91,12 +91,13 @@ impl Tree {
     /// `visit(point, squared_distance)` returns the bound from then on; `skip(node)` may discard a whole subtree.
     pub fn search(
         &self,
-        query: &[f64],
+        query: Numbers<'_>,
         bound: f64,
         skip: &impl Fn(usize) -> bool,
         visit: &mut impl FnMut(u32, f64) -> f64,
     ) {
-        let mut bound = bound;
+        // A few columns, which are compared with many points: the copy costs nothing.
+        let (query, mut bound) = (&*query.to_f64(), bound);
         self.descend(0, self.box_distance(0, query), query, &mut bound, skip, visit);
     }
 

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use rayon::prelude::*;
 
-use super::{Points, SparsePoints};
+use super::{Points, SparsePoints, Value, with_values};
 
 /// Which rows are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,9 @@ pub struct Duplicates {
 
 /// Mixes the bits of a row (the steps of splitmix64, Steele, Lea, Flood 2014). Adding 0 turns −0 into +0: they are the same
 /// coordinate.
-fn mixed(row: &[f64]) -> u64 {
-    row.iter().fold(row.len() as u64, |state, value| {
+fn mixed<T: Value>(row: &[T]) -> u64 {
+    row.iter().fold(row.len() as u64, |state, &value| {
+        let value: f64 = value.into();
         let mut mixed = (state ^ (value + 0.0).to_bits()).wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -35,7 +36,7 @@ impl Duplicates {
         // Equal rows have equal hashes, so only rows with equal hashes are compared.
         let mut order: Vec<(u64, u32)> = (0..points.len() as u32)
             .into_par_iter()
-            .map(|row| (mixed(points.row(row as usize)), row))
+            .map(|row| (with_values!(points.row(row as usize), values => mixed(values)), row))
             .collect();
         order.par_sort_unstable();
         let mut first_of_row: Vec<u32> = (0..points.len() as u32).collect();
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(duplicates.n_copies(), 2);
         assert_eq!(duplicates.restore(&['a', 'b', 'c']), ['a', 'b', 'a', 'b', 'c']);
         let by_distance = Duplicates::of_distances(5, |i, j| {
-            points.row(i).iter().zip(points.row(j)).map(|(a, b)| (a - b).abs()).sum()
+            points.row(i).iter().zip(points.row(j).iter()).map(|(a, b)| (a - b).abs()).sum()
         });
         assert_eq!(by_distance, duplicates);
     }

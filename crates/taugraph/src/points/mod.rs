@@ -1,72 +1,89 @@
 //! Stage 1, points: a table of finite numbers, made from a raw table by [`prepare`]; or sparse points in compressed rows.
 
+mod columns;
 mod duplicates;
+mod numbers;
 mod pca;
 mod prepare;
 mod rule;
 mod sparse;
 mod storage;
 
+pub use columns::ColumnModel;
+pub(crate) use columns::sorted_quantile;
 pub use duplicates::Duplicates;
+pub use numbers::{Numbers, Precision};
+pub(crate) use numbers::{Value, with_values};
 pub use pca::{PcaModel, principal_components};
-pub(crate) use prepare::sorted_quantile;
-pub use prepare::{
-    ColumnModel, Missing, Preparation, PreparationParams, Standardize, memory_estimate, prepare,
-};
+pub(crate) use prepare::prepare_raw;
+pub use prepare::{Missing, Preparation, PreparationParams, Standardize, memory_estimate, prepare};
 pub use rule::PreparationRule;
 pub use sparse::{SparsePoints, prepare_sparse};
 pub use storage::SharedValues;
+pub(crate) use storage::{RawValues, Storage, Typed};
 
 use crate::error::{Error, Result};
 use crate::memory::{LargeTable, Scratch};
-use storage::Storage;
+use storage::with_storage;
 
 /// Number of values in a batch of rows that are reordered together.
 const LOT: usize = 1 << 24;
 
 /// A table of finite numbers, one row for each point.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Points {
     values: Storage,
     n_columns: usize,
 }
 
+/// Points are equal if their coordinates are, in whatever precision and wherever they are.
+impl PartialEq for Points {
+    fn eq(&self, other: &Self) -> bool {
+        self.n_columns == other.n_columns && self.values() == other.values()
+    }
+}
+
 impl Points {
     /// Checks a row-major table: not empty, rectangular, every value finite, at most 2³² − 2 rows.
     pub fn new(values: Vec<f64>, n_columns: usize) -> Result<Self> {
-        Self::from_storage(Storage::Owned(values), n_columns)
+        Self::from_storage(Storage::F64(Typed::Owned(values)), n_columns)
+    }
+
+    /// The same in single precision: half the memory, and results that are still computed in double precision.
+    pub fn from_f32(values: Vec<f32>, n_columns: usize) -> Result<Self> {
+        Self::from_storage(Storage::F32(Typed::Owned(values)), n_columns)
     }
 
     /// The same for values that stay where they are, for example in a mapped file.
     pub fn from_shared(values: SharedValues, n_columns: usize) -> Result<Self> {
-        Self::from_storage(Storage::Shared(values), n_columns)
+        Self::from_storage(values.into(), n_columns)
     }
 
     fn from_storage(values: Storage, n_columns: usize) -> Result<Self> {
-        Self::check_table(&values, n_columns)?;
+        Self::check_table(values.numbers(), n_columns)?;
         Ok(Self { values, n_columns })
     }
 
     /// Whether the values are shared rather than owned.
     pub(crate) fn are_shared(&self) -> bool {
-        matches!(self.values, Storage::Shared(_))
+        self.values.is_shared()
     }
 
     /// The rules of [`Points::new`] for values that stay where they are; gives the number of rows.
-    pub(crate) fn check_table(values: &[f64], n_columns: usize) -> Result<usize> {
+    pub(crate) fn check_table(values: Numbers<'_>, n_columns: usize) -> Result<usize> {
         check_shape(values, n_columns)?;
-        match values.iter().position(|value| !value.is_finite()) {
+        match first_where(values, |value| !value.is_finite()) {
             None => Ok(values.len() / n_columns),
             Some(position) => {
                 let (row, column) = (position / n_columns, position % n_columns);
-                Err(Error::NotFinite { row, column, value: values[position] })
+                Err(Error::NotFinite { row, column, value: values.get(position) })
             }
         }
     }
 
     /// Number of points.
     pub fn len(&self) -> usize {
-        self.values.len() / self.n_columns
+        self.values().len() / self.n_columns
     }
 
     /// Never: a table without rows is refused.
@@ -79,70 +96,109 @@ impl Points {
         self.n_columns
     }
 
+    /// The precision in which the coordinates are stored.
+    pub fn precision(&self) -> Precision {
+        self.values().precision()
+    }
+
     /// The coordinates of point `i`.
     #[inline]
-    pub fn row(&self, i: usize) -> &[f64] {
-        &self.values[i * self.n_columns..(i + 1) * self.n_columns]
+    pub fn row(&self, i: usize) -> Numbers<'_> {
+        self.values.numbers().slice(i * self.n_columns, self.n_columns)
     }
 
     /// All values, row by row.
-    pub fn values(&self) -> &[f64] {
-        &self.values
+    pub fn values(&self) -> Numbers<'_> {
+        self.values.numbers()
     }
 
     /// The points named by `rows`, in that order.
     pub fn select(&self, rows: &[u32]) -> Points {
-        let values = rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
-        Points { values: Storage::Owned(values), n_columns: self.n_columns }
+        fn selected<T: Value>(values: &[T], rows: &[u32], d: usize) -> Storage {
+            let mut chosen = Vec::with_capacity(rows.len() * d);
+            rows.iter().for_each(|&row| chosen.extend_from_slice(&values[row as usize * d..][..d]));
+            T::stored(Typed::Owned(chosen))
+        }
+        let values = with_values!(self.values(), values => selected(values, rows, self.n_columns));
+        Points { values, n_columns: self.n_columns }
     }
 
     /// The same, in the scratch if there is one. The rows of a batch are fetched in the order in which they lie on disk, so that
     /// the system can read ahead.
     pub(crate) fn select_into(&self, rows: &[u32], scratch: Option<&dyn Scratch>) -> Result<Points> {
-        if scratch.is_none() {
-            return Ok(self.select(rows));
-        }
-        let mut table = LargeTable::zeros(rows.len() * self.n_columns, scratch)?;
-        let d = self.n_columns;
-        let lot = (LOT / d).max(1);
-        for (out, rows) in table.as_mut().chunks_mut(lot * d).zip(rows.chunks(lot)) {
-            let mut sources: Vec<(u32, usize)> = rows.iter().copied().zip(0..).collect();
-            sources.sort_unstable();
-            for (row, place) in sources {
-                out[place * d..(place + 1) * d].copy_from_slice(self.row(row as usize));
+        fn selected<T: Value>(
+            values: &[T],
+            rows: &[u32],
+            d: usize,
+            scratch: &dyn Scratch,
+        ) -> Result<Storage> {
+            let mut table = LargeTable::<T>::zeros(rows.len() * d, Some(scratch))?;
+            let lot = (LOT / d).max(1);
+            for (out, rows) in table.as_mut().chunks_mut(lot * d).zip(rows.chunks(lot)) {
+                let mut sources: Vec<(u32, usize)> = rows.iter().copied().zip(0..).collect();
+                sources.sort_unstable();
+                for (row, place) in sources {
+                    out[place * d..(place + 1) * d].copy_from_slice(&values[row as usize * d..][..d]);
+                }
             }
+            Ok(T::stored(table.into()))
         }
-        Ok(Points { values: table.into(), n_columns: self.n_columns })
+        let Some(scratch) = scratch else { return Ok(self.select(rows)) };
+        let values = with_values!(self.values(), values => selected(values, rows, self.n_columns, scratch)?);
+        Ok(Points { values, n_columns: self.n_columns })
     }
 
     /// Rows scaled to Euclidean length 1, for the cosine distance. Owned values are changed in place, shared ones are
     /// copied, to the scratch if there is one.
     pub(crate) fn unit_rows(self, scratch: Option<&dyn Scratch>) -> Result<Points> {
-        let mut table = self.values.into_table(scratch)?;
-        for (row, values) in table.as_mut().chunks_exact_mut(self.n_columns).enumerate() {
-            if !scale_to_unit(values) {
-                return Err(Error::ZeroRow { row });
+        fn scaled<T: Value>(values: Typed<T>, d: usize, scratch: Option<&dyn Scratch>) -> Result<Storage> {
+            let mut table = values.into_table(scratch)?;
+            for (row, values) in table.as_mut().chunks_exact_mut(d).enumerate() {
+                if !scale_to_unit(values) {
+                    return Err(Error::ZeroRow { row });
+                }
             }
+            Ok(T::stored(table.into()))
         }
-        Ok(Points { values: table.into(), n_columns: self.n_columns })
+        let values = with_storage!(self.values, values => scaled(values, self.n_columns, scratch)?);
+        Ok(Points { values, n_columns: self.n_columns })
+    }
+
+    /// The same points, their coordinates rounded to single precision if that is what is wanted, or widened.
+    pub(crate) fn in_precision(self, precision: Precision) -> Points {
+        let values = match (precision, self.values()) {
+            (Precision::Single, Numbers::F64(values)) => {
+                Storage::F32(Typed::Owned(values.iter().map(|&value| value as f32).collect()))
+            }
+            (Precision::Double, Numbers::F32(values)) => {
+                Storage::F64(Typed::Owned(values.iter().map(|&value| value.into()).collect()))
+            }
+            _ => return self,
+        };
+        Points { values, n_columns: self.n_columns }
     }
 }
 
 /// Scales a row to Euclidean length 1; returns false and does nothing if it is all zero.
-fn scale_to_unit(row: &mut [f64]) -> bool {
+fn scale_to_unit<T: Value>(row: &mut [T]) -> bool {
     // Dividing by the largest entry first keeps the squares from overflowing or underflowing.
-    let largest = row.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let largest = row.iter().fold(0.0f64, |m, &v| m.max(v.into().abs()));
     if largest == 0.0 {
         return false;
     }
-    row.iter_mut().for_each(|v| *v /= largest);
-    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
-    row.iter_mut().for_each(|v| *v /= norm);
+    let relative = |v: T| v.into() / largest;
+    let norm = row.iter().map(|&v| relative(v) * relative(v)).sum::<f64>().sqrt();
+    row.iter_mut().for_each(|v| *v = T::rounded(relative(*v) / norm));
     true
 }
 
+/// The first number that is so.
+fn first_where(values: Numbers<'_>, is_so: impl Fn(f64) -> bool) -> Option<usize> {
+    with_values!(values, values => values.iter().position(|&value| is_so(value.into())))
+}
+
 /// The rules of a row-major table that also apply to raw tables.
-pub(crate) fn check_shape(values: &[f64], n_columns: usize) -> Result<()> {
+pub(crate) fn check_shape(values: Numbers<'_>, n_columns: usize) -> Result<()> {
     if n_columns == 0 {
         return Err(Error::Empty { what: "columns" });
     }
@@ -179,9 +235,20 @@ mod tests {
     fn unit_rows_survive_extreme_magnitudes() {
         let points = Points::new(vec![3e300, 4e300, 3e-300, 4e-300], 2).unwrap().unit_rows(None).unwrap();
         for row in 0..2 {
-            assert!((points.row(row)[0] - 0.6).abs() < 1e-15 && (points.row(row)[1] - 0.8).abs() < 1e-15);
+            let row = points.row(row);
+            assert!((row.get(0) - 0.6).abs() < 1e-15 && (row.get(1) - 0.8).abs() < 1e-15);
         }
         let zero = Points::new(vec![1.0, 0.0, 0.0, 0.0], 2).unwrap().unit_rows(None);
         assert_eq!(zero, Err(Error::ZeroRow { row: 1 }));
+    }
+
+    /// The length is that of the widened row; only the coordinates are rounded.
+    #[test]
+    fn unit_rows_of_single_precision_are_rounded_once() {
+        let values = vec![3e38f32, 1e38, 1e-40, 2e-40, 0.1, 0.7];
+        let wide = Points::new(values.iter().map(|&value| value.into()).collect(), 2).unwrap();
+        let unit = Points::from_f32(values, 2).unwrap().unit_rows(None).unwrap();
+        assert_eq!(unit.precision(), Precision::Single);
+        assert_eq!(unit, wide.unit_rows(None).unwrap().in_precision(Precision::Single));
     }
 }

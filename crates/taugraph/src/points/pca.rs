@@ -60,11 +60,11 @@ pub fn principal_components(
     }
     run.stage("principal components", None)?;
     let mut mean = vec![0.0; d];
-    for row in points.values().chunks_exact(d) {
-        mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+    for row in points.values().rows(d) {
+        mean.iter_mut().zip(row.iter()).for_each(|(m, v)| *m += v / n as f64);
     }
-    let centered: Vec<f64> =
-        points.values().chunks_exact(d).flat_map(|row| row.iter().zip(&mean).map(|(v, m)| v - m)).collect();
+    let mut centered = Vec::with_capacity(n * d);
+    points.values().rows(d).for_each(|row| centered.extend(row.iter().zip(&mean).map(|(v, m)| v - m)));
     run.check()?;
     // Row-major n×d is column-major d×n: the table's transpose.
     let table = columns_of(&centered, d);
@@ -177,7 +177,7 @@ mod tests {
             for a in 0..c {
                 for b in 0..c {
                     let product: f64 =
-                        (0..n).map(|i| rotated.row(i)[a] * rotated.row(i)[b]).sum::<f64>() / n as f64;
+                        (0..n).map(|i| rotated.row(i).get(a) * rotated.row(i).get(b)).sum::<f64>() / n as f64;
                     let expected = if a == b { model.variances[a] } else { 0.0 };
                     assert!((product - expected).abs() < 1e-9 * model.total_variance);
                 }
@@ -190,7 +190,8 @@ mod tests {
     #[test]
     fn random_subspace_agrees_with_the_exact_components() {
         let points = decaying(300, 30);
-        let table = columns_of(points.values(), 30);
+        let values = points.values().to_f64();
+        let table = columns_of(&values, 30);
         let (mut a, mut b) =
             (exact(table, 4, &Run::new(1)).unwrap(), random_subspace(table, 4, &Run::new(1)).unwrap());
         for pair in a.chunks_exact_mut(30).zip(b.chunks_exact_mut(30)) {

@@ -2,8 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::columns::{Column, ColumnModel, gather};
 use super::pca::{PcaModel, principal_components};
-use super::{Points, PreparationRule, check_shape};
+use super::{
+    Numbers, Points, Precision, PreparationRule, RawValues, Storage, Typed, Value, check_shape, with_values,
+};
 use crate::error::{Error, Result};
 use crate::memory::{LargeTable, MemoryEstimate, refuse_if_over};
 use crate::parameter::{choices, parameters};
@@ -52,29 +55,8 @@ parameters! {
         missing: Missing = Missing::Median;
         /// Number of principal components to keep; none keeps all columns.
         pca: Option<usize> = None, "at least 1" => |pca| *pca != Some(0);
-    }
-}
-
-/// What was learned about one column that is used; maps new cells in the same way.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ColumnModel {
-    /// Index in the raw table.
-    pub column: usize,
-    /// Value that fills missing cells.
-    pub fill: f64,
-    /// Subtracted.
-    pub center: f64,
-    /// Divided by.
-    pub scale: f64,
-    /// How many cells were missing.
-    pub n_missing: usize,
-}
-
-impl ColumnModel {
-    /// The prepared cell of a raw row.
-    pub(super) fn apply(&self, row: &[f64]) -> f64 {
-        let cell = row[self.column];
-        ((if cell.is_nan() { self.fill } else { cell }) - self.center) / self.scale
+        /// How precisely the points are stored: auto is the precision of the table.
+        precision: Option<Precision> = None;
     }
 }
 
@@ -105,27 +87,90 @@ impl Preparation {
             n_columns: self.columns.len() + self.constant_columns.len() + self.empty_columns.len(),
             columns: self.columns.clone(),
             pca: self.pca.clone(),
+            precision: self.points.precision(),
         }
     }
 }
 
 /// Fills missing cells, drops constant columns, scales the rest and optionally rotates them.
 ///
-/// `values` is row-major; NaN marks a missing cell. An infinite cell is an error.
-pub fn prepare(
-    values: &[f64],
+/// `values` is row-major, in single or double precision; NaN marks a missing cell. An infinite cell is an error. Statistics and
+/// prepared cells are computed in double precision, and rounded if the points are in single precision.
+pub fn prepare<'a>(
+    values: impl Into<Numbers<'a>>,
     n_columns: usize,
     params: &PreparationParams,
     run: &Run<'_>,
 ) -> Result<Preparation> {
-    check_shape(values, n_columns)?;
-    let n_rows = values.len() / n_columns;
-    let estimate = |n: usize| memory_estimate(n, n_columns, params, run.scratch.is_some());
+    prepare_raw(RawValues::Borrowed(values.into()), n_columns, params, run)
+}
+
+/// The same for values that may be given away: they are scaled where they are if all columns are used, and become the points as they
+/// are if there is nothing to scale or fill.
+pub(crate) fn prepare_raw(
+    values: RawValues<'_>,
+    n_columns: usize,
+    params: &PreparationParams,
+    run: &Run<'_>,
+) -> Result<Preparation> {
+    check_shape(values.numbers(), n_columns)?;
+    let (n_rows, given) = (values.numbers().len() / n_columns, values.precision());
+    let estimate = |n: usize| memory_estimate(n, n_columns, given, params, run.scratch.is_some());
     refuse_if_over(n_rows, run.memory_limit, estimate, "drop columns that are not needed")?;
     run.stage("prepare", Some(n_columns as u64))?;
-    if let Some(position) = values.par_iter().with_min_len(ROWS).position_first(|value| value.is_infinite()) {
+    let Examined { columns, constant_columns, empty_columns } =
+        with_values!(values.numbers(), values => examine(values, n_columns, params, run)?);
+    if columns.is_empty() {
+        return Err(Error::NoVaryingColumn { columns: n_columns });
+    }
+    let precision = params.precision.unwrap_or(given);
+    let scaled = match precision {
+        Precision::Single => scale::<f32>(values, n_columns, &columns, run)?,
+        Precision::Double => scale::<f64>(values, n_columns, &columns, run)?,
+    };
+    let mut points = match Points::from_storage(scaled, columns.len()) {
+        // The raw cells are finite.
+        Err(Error::NotFinite { row, column, .. }) if precision == Precision::Single => {
+            return Err(Error::Parameter {
+                name: "preparation.precision".into(),
+                value: precision.name().into(),
+                rule: format!(
+                    "row {row}, column {} is beyond single precision: use double, or scale the columns",
+                    columns[column].column
+                ),
+            });
+        }
+        points => points?,
+    };
+    let pca = match params.pca {
+        None => None,
+        Some(n_components) => {
+            let (rotated, model) = principal_components(&points, n_components, run)?;
+            points = rotated.in_precision(precision);
+            Some(model)
+        }
+    };
+    Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
+}
+
+/// What the columns turned out to be.
+struct Examined {
+    columns: Vec<ColumnModel>,
+    constant_columns: Vec<usize>,
+    empty_columns: Vec<usize>,
+}
+
+fn examine<T: Value>(
+    values: &[T],
+    n_columns: usize,
+    params: &PreparationParams,
+    run: &Run<'_>,
+) -> Result<Examined> {
+    let n_rows = values.len() / n_columns;
+    let is_infinite = |value: &T| Into::<f64>::into(*value).is_infinite();
+    if let Some(position) = values.par_iter().with_min_len(ROWS).position_first(is_infinite) {
         let (row, column) = (position / n_columns, position % n_columns);
-        return Err(Error::NotFinite { row, column, value: values[position] });
+        return Err(Error::NotFinite { row, column, value: values[position].into() });
     }
     let mut columns = Vec::new();
     let (mut constant_columns, mut empty_columns) = (Vec::new(), Vec::new());
@@ -141,7 +186,8 @@ pub fn prepare(
                 run.progress.advance(1);
                 if params.missing == Missing::Refuse && present.len() < n_rows {
                     let mut cells = values.iter().skip(column).step_by(n_columns);
-                    let row = cells.position(|value| value.is_nan()).expect("a cell is missing");
+                    let row = cells.position(|&value| Into::<f64>::into(value).is_nan());
+                    let row = row.expect("a cell is missing");
                     return Err(Error::NotFinite { row, column, value: f64::NAN });
                 }
                 Ok(Column::new(column, present, n_rows, params.standardize))
@@ -158,71 +204,55 @@ pub fn prepare(
             }
         }
     }
-    drop(lot);
-    if columns.is_empty() {
-        return Err(Error::NoVaryingColumn { columns: n_columns });
-    }
-    let mut prepared = LargeTable::zeros(n_rows * columns.len(), run.scratch)?;
-    let rows = prepared.as_mut().par_chunks_exact_mut(columns.len()).zip(values.par_chunks_exact(n_columns));
-    rows.with_min_len(ROWS).for_each(|(out, row)| {
-        out.iter_mut().zip(&columns).for_each(|(out, model)| *out = model.apply(row));
-    });
-    let mut points = Points::from_storage(prepared.into(), columns.len())?;
-    let pca = match params.pca {
-        None => None,
-        Some(n_components) => {
-            let (rotated, model) = principal_components(&points, n_components, run)?;
-            points = rotated;
-            Some(model)
-        }
-    };
-    Ok(Preparation { points, columns, constant_columns, empty_columns, pca })
+    Ok(Examined { columns, constant_columns, empty_columns })
 }
 
-/// What a column turned out to be.
-enum Column {
-    Empty,
-    Constant,
-    Varying(ColumnModel),
-}
-
-impl Column {
-    /// `present` are the cells that are not missing.
-    fn new(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> Self {
-        match present.first() {
-            None => Column::Empty,
-            Some(first) if present.iter().all(|value| value == first) => Column::Constant,
-            Some(_) => Column::Varying(column_model(column, present, n_rows, standardize)),
-        }
-    }
-}
-
-/// The cells that are not missing, for consecutive columns from `first_column` on, one list each.
-fn gather(values: &[f64], n_columns: usize, first_column: usize, lot: &mut [Vec<f64>]) {
-    // Each thread takes adjacent columns, so that adjacent cells are read together.
-    const BESIDE: usize = 16;
-    lot.par_chunks_mut(BESIDE).enumerate().for_each(|(group, lists)| {
-        lists.iter_mut().for_each(Vec::clear);
-        for row in values.chunks_exact(n_columns) {
-            for (present, &cell) in lists.iter_mut().zip(&row[first_column + group * BESIDE..]) {
-                if !cell.is_nan() {
-                    present.push(cell);
-                }
+/// The prepared cells in the precision of `T`.
+fn scale<T: Value>(
+    values: RawValues<'_>,
+    n_columns: usize,
+    columns: &[ColumnModel],
+    run: &Run<'_>,
+) -> Result<Storage> {
+    let all_are_used = columns.len() == n_columns;
+    let values = match values {
+        RawValues::Given(storage) if all_are_used => match T::unstored(storage) {
+            Ok(values) if columns.iter().all(ColumnModel::changes_nothing) => return Ok(T::stored(values)),
+            Ok(Typed::Owned(mut values)) => {
+                let rows = values.par_chunks_exact_mut(n_columns);
+                rows.with_min_len(ROWS).for_each(|row| {
+                    // Column i is the i-th: each cell is read before it is replaced.
+                    (0..n_columns).for_each(|i| row[i] = T::rounded(columns[i].apply(row)));
+                });
+                return Ok(T::stored(Typed::Owned(values)));
             }
-        }
+            Ok(shared) => RawValues::Given(T::stored(shared)),
+            Err(other) => RawValues::Given(other),
+        },
+        values => values,
+    };
+    let n_rows = values.numbers().len() / n_columns;
+    let mut prepared = LargeTable::<T>::zeros(n_rows * columns.len(), run.scratch)?;
+    with_values!(values.numbers(), values => {
+        let rows = prepared.as_mut().par_chunks_exact_mut(columns.len());
+        rows.zip(values.par_chunks_exact(n_columns)).with_min_len(ROWS).for_each(|(out, row)| {
+            out.iter_mut().zip(columns).for_each(|(out, model)| *out = T::rounded(model.apply(row)));
+        });
     });
+    Ok(T::stored(prepared.into()))
 }
 
-/// What the preparation of `n` rows allocates besides the raw table: some columns, the scaled copy, and for principal components
+/// What the preparation of `n` rows in the given precision allocates besides the raw table: some columns, the scaled copy, and for principal components
 /// a centered copy, the rotated points and the eigenproblem of the smaller side. With a scratch, only the scaled copy goes there.
 pub fn memory_estimate(
     n: usize,
     n_columns: usize,
+    given: Precision,
     params: &PreparationParams,
     has_scratch: bool,
 ) -> MemoryEstimate {
     let (n, d) = (n as u64, n_columns as u64);
-    let scaled = if has_scratch { 0 } else { 8 * n * d };
+    let scaled = if has_scratch { 0 } else { params.precision.unwrap_or(given).bytes() * n * d };
     let mut stages = vec![("prepare", scaled + 8 * n * d.min(LOT as u64))];
     if let Some(components) = params.pca {
         let side = n.min(d).min(2048);
@@ -231,53 +261,6 @@ pub fn memory_estimate(
         stages.push(("principal components", scaled + centered + rotated + 32 * side * side));
     }
     MemoryEstimate::of(stages)
-}
-
-/// `present` are the column's cells that are not missing, at least two of them different.
-fn column_model(column: usize, present: &mut [f64], n_rows: usize, standardize: Standardize) -> ColumnModel {
-    let n_missing = n_rows - present.len();
-    let fill = quantile(present, 0.5);
-    // Mean and deviation are those of the filled column, so that it really has mean 0 and deviation 1 afterwards. They
-    // are computed relative to the largest value, whose square could overflow.
-    let n = n_rows as f64;
-    let largest = present.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    let relative = present.iter().map(|v| v / largest).chain(std::iter::repeat_n(fill / largest, n_missing));
-    let mean = relative.clone().map(|v| v / n).sum::<f64>();
-    let deviation = largest * (relative.map(|v| (v - mean).powi(2) / n).sum::<f64>()).sqrt();
-    let mean = largest * mean;
-    let (center, scale) = match standardize {
-        Standardize::ZScore => (mean, deviation),
-        Standardize::MinMax => {
-            let (least, most) = present
-                .iter()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &v| (least.min(v), most.max(v)));
-            (least, most - least)
-        }
-        Standardize::Robust => {
-            let range = quantile(present, 0.75) - quantile(present, 0.25);
-            (fill, if range > 0.0 { range } else { deviation })
-        }
-        Standardize::MaxAbs => (0.0, largest),
-        Standardize::None => (0.0, 1.0),
-    };
-    // Values that differ by less than the rounding of their squares have no usable spread.
-    let scale = if scale > 0.0 && scale.is_finite() { scale } else { 1.0 };
-    ColumnModel { column, fill, center, scale, n_missing }
-}
-
-/// Quantile of unsorted values, which it reorders.
-fn quantile(values: &mut [f64], share: f64) -> f64 {
-    let position = share * (values.len() - 1) as f64;
-    let (_, &mut below, rest) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
-    let above = rest.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
-    below + (above - below) * position.fract()
-}
-
-/// Quantile of sorted values, with linear interpolation between order statistics (numpy's default).
-pub(crate) fn sorted_quantile(sorted: &[f64], share: f64) -> f64 {
-    let position = share * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
-    below + (above - below) * position.fract()
 }
 
 #[cfg(test)]
@@ -300,19 +283,7 @@ mod tests {
             (Standardize::None, 1.0),
         ] {
             let prepared = run_prepare(&table, 2, standardize).unwrap();
-            assert!((prepared.points.row(0)[0] - first).abs() < 1e-12, "{standardize:?}");
-        }
-    }
-
-    #[test]
-    fn quantiles_need_no_order() {
-        let mut values = [7.0, -1.0, 3.0, 3.0, 0.5, 12.0, 3.5];
-        for n in 1..=values.len() {
-            for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-                let mut sorted = values[..n].to_vec();
-                sorted.sort_by(f64::total_cmp);
-                assert_eq!(quantile(&mut values[..n], share), sorted_quantile(&sorted, share), "{n} {share}");
-            }
+            assert!((prepared.points.row(0).get(0) - first).abs() < 1e-12, "{standardize:?}");
         }
     }
 
@@ -324,7 +295,7 @@ mod tests {
         assert_eq!(prepared.constant_columns, [1]);
         assert_eq!(prepared.empty_columns, [2]);
         assert_eq!(prepared.n_imputed(), 1);
-        assert_eq!(prepared.points.values(), [1.0, 2.0, 2.0, 4.0]);
+        assert_eq!(prepared.points.values(), Numbers::from(&[1.0, 2.0, 2.0, 4.0]));
         let params = PreparationParams { missing: Missing::Refuse, ..Default::default() };
         assert!(matches!(
             prepare(&table, 3, &params, &Run::new(0)),
@@ -345,11 +316,5 @@ mod tests {
             run_prepare(&[1.0, 2.0], 2, Standardize::ZScore),
             Err(Error::NoVaryingColumn { columns: 2 })
         );
-    }
-
-    #[test]
-    fn quantiles_interpolate_like_numpy() {
-        assert_eq!(sorted_quantile(&[1.0, 2.0, 3.0, 10.0], 0.25), 1.75);
-        assert_eq!(sorted_quantile(&[5.0], 0.75), 5.0);
     }
 }

@@ -1,7 +1,6 @@
 //! Prepares new points in the same way as the points from which the rule was learned.
 
-use super::prepare::ColumnModel;
-use super::{PcaModel, Points, check_shape};
+use super::{ColumnModel, Numbers, PcaModel, Points, Precision, Value, check_shape, with_values};
 use crate::arrays::{Arrays, bad};
 use crate::error::{Error, Result};
 
@@ -11,6 +10,8 @@ pub struct PreparationRule {
     pub(super) n_columns: usize,
     pub(super) columns: Vec<ColumnModel>,
     pub(super) pca: Option<PcaModel>,
+    /// That of the points it was learned from. Others are rounded as they were, so that equal rows stay equal.
+    pub(super) precision: Precision,
 }
 
 impl PreparationRule {
@@ -34,8 +35,9 @@ impl PreparationRule {
         self.pca.as_ref().map_or(self.columns.len(), |pca| pca.variances.len())
     }
 
-    /// Prepares a raw table with the same columns; also returns the number of missing cells (NaN) that were filled.
-    pub fn apply(&self, values: &[f64], n_columns: usize) -> Result<(Points, usize)> {
+    /// Prepares a raw table with the same columns, in either precision; also returns the number of missing cells (NaN) that were filled.
+    pub fn apply<'a>(&self, values: impl Into<Numbers<'a>>, n_columns: usize) -> Result<(Points, usize)> {
+        let values = values.into();
         check_shape(values, n_columns)?;
         if n_columns != self.n_columns {
             return Err(Error::Length {
@@ -44,20 +46,38 @@ impl PreparationRule {
                 received: n_columns,
             });
         }
-        let mut prepared = Vec::with_capacity(values.len() / n_columns * self.n_prepared());
-        let mut n_filled = 0;
-        for (row, cells) in values.chunks_exact(n_columns).enumerate() {
-            if let Some(column) = cells.iter().position(|cell| cell.is_infinite()) {
-                return Err(Error::NotFinite { row, column, value: cells[column] });
+        with_values!(values, values => match self.precision {
+            Precision::Single => {
+                let (prepared, n_filled) = self.prepared::<_, f32>(values)?;
+                Ok((Points::from_f32(prepared, self.n_prepared())?, n_filled))
             }
-            let scaled: Vec<f64> = self.columns.iter().map(|model| model.apply(cells)).collect();
-            n_filled += self.columns.iter().filter(|model| cells[model.column].is_nan()).count();
+            Precision::Double => {
+                let (prepared, n_filled) = self.prepared::<_, f64>(values)?;
+                Ok((Points::new(prepared, self.n_prepared())?, n_filled))
+            }
+        })
+    }
+
+    /// The prepared cells in the precision of `T`, and how many were filled.
+    fn prepared<R: Value, T: Value>(&self, values: &[R]) -> Result<(Vec<T>, usize)> {
+        let mut prepared = Vec::with_capacity(values.len() / self.n_columns * self.n_prepared());
+        let mut n_filled = 0;
+        for (row, cells) in values.chunks_exact(self.n_columns).enumerate() {
+            let cell = |column: usize| -> f64 { cells[column].into() };
+            if let Some(column) = (0..cells.len()).find(|&column| cell(column).is_infinite()) {
+                return Err(Error::NotFinite { row, column, value: cell(column) });
+            }
+            let scaled = self.columns.iter().map(|model| T::rounded(model.apply(cells)));
+            n_filled += self.columns.iter().filter(|model| cell(model.column).is_nan()).count();
             match &self.pca {
                 None => prepared.extend(scaled),
-                Some(pca) => prepared.extend(pca.rotate(&scaled)),
+                Some(pca) => {
+                    let scaled: Vec<f64> = scaled.map(Into::into).collect();
+                    prepared.extend(pca.rotate(&scaled).map(T::rounded));
+                }
             }
         }
-        Ok((Points::new(prepared, self.n_prepared())?, n_filled))
+        Ok((prepared, n_filled))
     }
 
     /// Borrows everything but the number of raw columns, as stored parts.
@@ -80,8 +100,8 @@ impl PreparationRule {
         }
     }
 
-    /// Restores and checks a rule from its stored parts.
-    pub(crate) fn take_from(arrays: &mut Arrays<'_>, n_columns: usize) -> Result<Self> {
+    /// Restores and checks a rule from its stored parts, for points of a precision.
+    pub(crate) fn take_from(arrays: &mut Arrays<'_>, n_columns: usize, precision: Precision) -> Result<Self> {
         let [d] = *arrays.shape("preparation.columns")? else {
             return Err(bad("preparation.columns", "a list is needed".into()));
         };
@@ -118,7 +138,7 @@ impl PreparationRule {
                 })
             }
         };
-        Ok(Self { n_columns, columns, pca })
+        Ok(Self { n_columns, columns, pca, precision })
     }
 }
 
@@ -142,7 +162,7 @@ mod tests {
         let params = PreparationParams { pca: Some(1), ..Default::default() };
         let prepared = prepare(&table, 3, &params, &Run::new(0)).unwrap();
         let (points, _) = prepared.rule().apply(&table, 3).unwrap();
-        for (new, known) in points.values().iter().zip(prepared.points.values()) {
+        for (new, known) in points.values().iter().zip(prepared.points.values().iter()) {
             assert!((new - known).abs() < 1e-14, "{new} {known}");
         }
     }
@@ -156,7 +176,7 @@ mod tests {
             rule.apply(&[1.0, 2.0, 3.0], 3),
             Err(Error::Length { expected: 2, received: 3, .. })
         ));
-        assert!(matches!(rule.apply(&[], 2), Err(Error::Empty { .. })));
+        assert!(matches!(rule.apply(&[0.0; 0], 2), Err(Error::Empty { .. })));
         let infinite = rule.apply(&[1.0, 2.0, 3.0, f64::INFINITY], 2);
         assert!(matches!(infinite, Err(Error::NotFinite { row: 1, column: 1, .. })));
     }
@@ -168,8 +188,8 @@ mod tests {
         let rule = prepare(&table, 4, &params, &Run::new(0)).unwrap().rule();
         let mut arrays = Arrays::new();
         rule.put_into(&mut arrays);
-        assert_eq!(PreparationRule::take_from(&mut arrays.clone(), 4).unwrap(), rule);
-        assert!(PreparationRule::take_from(&mut arrays.clone(), 3).is_err());
+        assert_eq!(PreparationRule::take_from(&mut arrays.clone(), 4, Precision::Double).unwrap(), rule);
+        assert!(PreparationRule::take_from(&mut arrays.clone(), 3, Precision::Double).is_err());
         for (name, values) in [
             ("preparation.scale", vec![1.0, 0.0, 1.0, 1.0]),
             ("preparation.center", vec![1.0, f64::NAN, 1.0, 1.0]),
@@ -179,12 +199,15 @@ mod tests {
             let mut changed = arrays.clone();
             changed.put(name, None, values);
             assert!(
-                matches!(PreparationRule::take_from(&mut changed, 4), Err(Error::BadArray { .. })),
+                matches!(
+                    PreparationRule::take_from(&mut changed, 4, Precision::Double),
+                    Err(Error::BadArray { .. })
+                ),
                 "{name}"
             );
         }
         let mut twice = arrays.clone();
         twice.put("preparation.columns", None, vec![0u64, 1, 1, 2]);
-        assert!(PreparationRule::take_from(&mut twice, 4).is_err());
+        assert!(PreparationRule::take_from(&mut twice, 4, Precision::Double).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::prepare::{PreparationParams, Standardize};
-use super::{check_count, scale_to_unit};
+use super::{Precision, check_count, scale_to_unit};
 use crate::error::{Error, Result, require};
 
 /// Points in compressed rows: only nonzero values are stored.
@@ -220,6 +220,13 @@ pub fn prepare_sparse(points: SparsePoints, params: &PreparationParams) -> Resul
             rule: rule.into(),
         });
     }
+    let is_double = params.precision != Some(Precision::Single);
+    require(
+        is_double,
+        "precision",
+        Precision::Single.name(),
+        "sparse points are stored in double precision",
+    )?;
     let keeps_zeros = matches!(params.standardize, Standardize::None | Standardize::MaxAbs);
     let rule = "centering would fill in the zeros of sparse points; use none or max-abs";
     require(keeps_zeros, "standardize", params.standardize.name(), rule)?;

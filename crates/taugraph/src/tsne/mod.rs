@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn groups_stay_apart_and_the_bits_the_same() {
         let data = uneven_blobs(150, 5, 3, 2).unwrap();
-        let start: Vec<f64> = data.points.values().chunks_exact(5).flat_map(|row| [row[0], row[1]]).collect();
+        let start: Vec<f64> = data.points.values().rows(5).flat_map(|row| [row.get(0), row.get(1)]).collect();
         let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
         let params = TsneParams { perplexity: 20.0, steps: 300 };
         let y = tsne(&space, &start, &params, &Run::new(0)).unwrap();

@@ -71,7 +71,7 @@ mod tests {
 
     fn graph_and_start(n: usize) -> (SparseGraph, Vec<f64>, Vec<u32>) {
         let data = uneven_blobs(n, 5, 4, 2).unwrap();
-        let start = data.points.values().chunks_exact(5).flat_map(|row| [row[0], row[1]]).collect();
+        let start = data.points.values().rows(5).flat_map(|row| [row.get(0), row.get(1)]).collect();
         let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
         let params = Preset::Robust.params().check().unwrap();
         (robust_graph(&space, &params, &Run::new(0)).unwrap().graph, start, data.labels.to_vec())

@@ -189,7 +189,7 @@ fn centers(points: &Points, of_points: &[u32], n_cells: usize) -> Option<Columns
     for (i, &own) in of_points.iter().enumerate() {
         sizes[own as usize] += 1.0;
         let sum = &mut sums[own as usize * d..(own as usize + 1) * d];
-        sum.iter_mut().zip(points.row(i)).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut().zip(points.row(i).iter()).for_each(|(sum, value)| *sum += value);
     }
     for (sum, size) in sums.chunks_exact_mut(d).zip(&sizes) {
         sum.iter_mut().for_each(|value| *value /= size);

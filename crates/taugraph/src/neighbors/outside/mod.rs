@@ -204,7 +204,7 @@ mod tests {
             let values = (0..n * d).map(|at| (value(at) + draws.below(3)) as f64).collect();
             let points = Points::new(values, d).unwrap();
             for metric in [Metric::Euclidean, Metric::Cosine] {
-                if metric == Metric::Cosine && (0..n).any(|i| points.row(i).iter().all(|v| *v == 0.0)) {
+                if metric == Metric::Cosine && (0..n).any(|i| points.row(i).iter().all(|v| v == 0.0)) {
                     continue;
                 }
                 let space = Space::from_points(points.clone(), metric).unwrap();
