@@ -48,7 +48,9 @@ fn python_reads_our_files_and_we_read_its() {
         let command = format!("cluster {file} --clusters 3 {flags} --scales scales.csv");
         (folder.ok(&command), folder.read("scales.csv"))
     };
-    for flags in ["--standardize none", "--standardize none --features disk", "--set preparation.precision=double"] {
+    for flags in
+        ["--standardize none", "--standardize none --features disk", "--set preparation.precision=double"]
+    {
         let wide = of("wide.npy", flags);
         for file in files.iter().filter(|file| !flags.contains("disk") || !file.ends_with("npz")) {
             assert_eq!(of(file, flags), wide, "{file} {flags}");
