@@ -8,13 +8,13 @@
 /// The body must be one hot loop. A plain closure passed to the dispatcher is not always inlined into the compiled
 /// copies, and then silently stays on the oldest instructions; a function defined here always is.
 macro_rules! vectorized {
-    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident<$life:lifetime $(, $kind:ident: $bound:ident)?>($($arg:ident: $type:ty),* $(,)?) -> $output:ty $body:block) => {
         $(#[$meta])*
-        $visibility fn $name<$life>($($arg: $type),*) -> $output {
-            struct Work<$life> {
+        $visibility fn $name<$life $(, $kind: $bound)?>($($arg: $type),*) -> $output {
+            struct Work<$life $(, $kind: $bound)?> {
                 $($arg: $type,)*
             }
-            impl<$life> pulp::NullaryFnOnce for Work<$life> {
+            impl<$life $(, $kind: $bound)?> pulp::NullaryFnOnce for Work<$life $(, $kind)?> {
                 type Output = $output;
                 #[inline(always)]
                 fn call(self) -> $output {
