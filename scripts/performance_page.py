@@ -58,10 +58,12 @@ def sections_of_page():
 
 
 def losses(sections):
-    """What missed its goal, a line each, from the rows and lines that are marked.
+    """What missed its goal, a line each: rows and lines that are marked, and rows whose ratio is above the goal beside it.
 
     >>> losses({"Search": ["| points | peer | ratio | goal |", "|---|---|---|---|", f"| 10 | faiss | 0.6 | {MISSED} |", "| 20 | faiss | 0.4 | |"]})[2:]
     ['- Search: 10, faiss, ratio 0.6']
+    >>> losses({"Stages": ["| stage | peer | ratio | goal |", "|---|---|---|---|", "| 10 pairs | scipy | 1.3 | 1.2 |", "| 20 | scipy | 1.1 | 1.2 |"]})[2:]
+    ['- Stages: 10 pairs, scipy, ratio 1.3']
     """
     found = []
     for title, lines in sections.items():
@@ -70,11 +72,19 @@ def losses(sections):
             cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
             # The first row of a table has the names.
             names = (names or cells) if cells else []
-            if MISSED in line:
+            if MISSED in line or is_above(dict(zip(names, cells))):
                 words = ", ".join(told(names, cells)) if cells else line.removeprefix("- ").replace(MISSED, "").strip()
                 found.append(f"- {title}: {words}")
     start = "Every goal that was missed; the sections below have the figures." if found else "No goal was missed."
     return [start, "", *found] if found else [start]
+
+
+def is_above(row):
+    """Whether the ratio is above a goal that is a number."""
+    try:
+        return float(row["ratio"]) > float(row["goal"])
+    except (KeyError, ValueError):
+        return False
 
 
 def told(names, cells):
