@@ -66,7 +66,7 @@ def perf(stage, words, found):
     for title, flag in (("exclusive", "--no-children"), ("inclusive", "--children")):
         report = ["perf", "report", "--input", found, "--stdio", flag, "--call-graph", "none", "--no-inline", "--sort", "symbol", "--percent-limit", "0.3"]
         out = run(report, capture_output=True).stdout
-        yield title, [line for line in out.splitlines() if line.strip() and not line.startswith("#")]
+        yield title, [line.rstrip(" -") for line in out.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def callgrind(stage, words, found):
