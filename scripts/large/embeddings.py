@@ -5,7 +5,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import hard_sets
 from bench import row
-from large.tools import cluster_file, fastest, missed, peer
+from large.tools import cluster_file, fastest, mark, missed, peer
 from performance_page import QUICK, machine
 
 SETS, ROUNDS = ("separate-topics-384", "topics-384"), 2
@@ -23,7 +23,7 @@ def rows_of(name, n):
     path, labels = hard_sets.stored(name, n)
     size, true = f"{name} {n:,}", hard_sets.n_clusters(name)
     methods = {
-        "taugraph, number found": lambda: own(path, labels, "auto", name),
+        "taugraph, number found": lambda: own(path, labels, None, name),
         f"taugraph, {true} asked for": lambda: own(path, labels, true, name),
         "EVoC": lambda: peer("evoc", path),
     }
@@ -35,7 +35,7 @@ def rows_of(name, n):
     its = best["EVoC"]
     for method, found in best.items():
         if "failed" in found:
-            yield row(size, method, found["failed"], *[""] * 7)
+            yield row(size, method, found["failed"], *[""] * 6, mark(method == "EVoC"))
             continue
         ratio, goals = "", ""
         if method != "EVoC" and "failed" not in its:

@@ -46,10 +46,11 @@ def fastest(runs):
 
 
 def cluster_file(path, clusters, *more, program=TAUGRAPH):
-    """The command from a file to labels: exit code, seconds, processor time, peak memory, labels, JSON."""
+    """The command from a file to labels: exit code, seconds, processor time, peak memory, labels, JSON. Without a number of clusters it is found."""
     labels, report = DATA / "labels.npy", DATA / "out.json"
     labels.unlink(missing_ok=True)
-    command = [program, "cluster", path, "--clusters", str(clusters), "-o", labels, "--json", report, "--quiet", *more]
+    asked = [] if clusters is None else ["--clusters", str(clusters)]
+    command = [program, "cluster", path, *asked, "-o", labels, "--json", report, "--quiet", *more]
     out = subprocess.run([sys.executable, "-S", SCRIPTS / "measured.py", *command], check=True, capture_output=True, text=True)
     found = json.loads(out.stdout)
     if found["code"] != 0:
