@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories audit environments test-python test-browser screenshot wheel bench bench-large clusters labels results reference fuzz doc fmt clean
+.PHONY: test lint advisories audit environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -68,12 +68,19 @@ bench: $(VENV)
 	cargo build --release
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
-## Up to a million points, neighbors and clusters compared with the peers, resumed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
-## SECTIONS="growth neighbors mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
+## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
+## BASELINE=PROGRAM runs an older program beside this one on the hard sets, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
+	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
-	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+	QUICK=$(QUICK) BASELINE=$(BASELINE) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+
+## Where the time of a stage goes, as samples (perf) or instructions (valgrind): bench-data/profile-STAGE.txt. STAGE is neighbors, quantiles, links, eigen, merging …,
+## cluster or labels; SET is a hard set (scripts/hard_sets.py), N its size, TOOL perf or callgrind.
+profile: $(VENV)
+	$(PYTHON) scripts/profile_stage.py "$(STAGE)" "$(or $(SET),mixture-16)" "$(N)" "$(TOOL)"
 
 ## The number of clusters on structureless, generated and real sets beside HDBSCAN; writes docs/CLUSTERS.md. PEERS=1 adds UMAP + HDBSCAN, EVoC and PLSCAN.
 clusters: $(VENV)

@@ -26,7 +26,7 @@ mod work_folder;
 use std::process::ExitCode;
 
 use clap::Parser;
-use taugraph_terminal::{failure, progress};
+use taugraph_terminal::{cost, failure, progress};
 
 use args::{Cli, Command};
 use failure::Outcome;
