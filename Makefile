@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories audit environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
+.PHONY: test lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -26,6 +26,10 @@ lint:
 	cargo clippy --package taugraph-io --no-default-features -- -D warnings
 	cargo clippy --package taugraph --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+## The dependencies by the rules of deny.toml, with cargo-deny, which is installed into .tools if it is missing.
+deny:
+	scripts/deny.sh
 
 ## Known vulnerabilities of the dependencies; needs cargo-deny and a network.
 advisories:
@@ -109,14 +113,29 @@ results:
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
 
-## Kills, damaged stages, failing disks, interrupts and a thousand fits in Python, in full; the tests have a part of it.
+## Kills, damaged stages, failing disks and allocations, interrupts and a thousand fits in Python, in full; the tests have a part of it.
+## Then Miri and the coverage of lines, if their tools are installed.
 audit: $(VENV)
 	scripts/audit.sh
 
-## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer.
+## Lines of readers, models and checkpoints that the tests run; needs cargo-llvm-cov.
+coverage:
+	scripts/coverage.sh
+
+## Small changes of the same code, which the tests should notice; needs cargo-mutants. SHARD=1/20 tries every twentieth.
+SHARD := 1/20
+mutants:
+	scripts/mutants.sh $(SHARD)
+
+## What Miri can run of it; needs a nightly toolchain with Miri.
+miri:
+	scripts/miri.sh
+
+## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer, SANITIZER=address
+## looks for errors of memory, too.
 MINUTES := 1
 fuzz:
-	scripts/fuzz.sh $(MINUTES)
+	SANITIZER=$(SANITIZER) scripts/fuzz.sh $(MINUTES)
 
 doc:
 	cargo doc --workspace --no-deps --open
