@@ -20,7 +20,7 @@ pub fn read(path: &str) -> Result<Vec<f64>, std::io::Error> {
 pub fn read_points(path: &str) -> Result<LabeledPoints, Box<dyn Error>> {
     if let Some(name) = path.strip_suffix(".npy") {
         let (values, d) = read_npy(path)?;
-        let (labels, _) = read_npy(&format!("{name}-labels.npy"))?;
+        let (labels, _) = read_npy(format!("{name}-labels.npy"))?;
         return labeled(values, d, &labels);
     }
     let mut all = read(path)?;

@@ -82,7 +82,7 @@ impl<'a> Level<'a> {
         Rows {
             offsets,
             ids,
-            weights: &*self.weights,
+            weights: &self.weights,
             diagonal: &self.diagonal,
             steps: &self.steps,
             x,
@@ -131,7 +131,7 @@ impl<'a> Level<'a> {
 
     /// Weights between the merged nodes, without those of removed nodes.
     pub fn merged_weights(&self, coarse: &Pattern, is_out: impl Fn(usize) -> bool + Sync) -> Vec<f64> {
-        let (pattern, weights) = (self.pattern, &*self.weights);
+        let (pattern, weights) = (self.pattern, &self.weights[..]);
         let mut merged = vec![0.0; coarse.ids.len()];
         let mut rows = Vec::with_capacity(coarse.len());
         let mut rest = &mut merged[..];
@@ -187,7 +187,7 @@ impl<'a> Level<'a> {
     /// The inverse of the whole matrix of a level.
     pub fn inverse(&self, excess: &[f64]) -> Inverse {
         let Pattern { offsets, ids, .. } = self.pattern;
-        let weights = &*self.weights;
+        let weights = &self.weights[..];
         Inverse::of(SmallMatrix { offsets, ids, weights, diagonal: &self.diagonal, excess })
     }
 }

@@ -129,10 +129,10 @@ impl CellPairs {
                 let inward = OutsidePair { distance, inside, ..best };
                 let (distance, outside) = nearest(inward.inside, other);
                 let outward = OutsidePair { distance, outside, ..inward };
-                if !(outward.distance < best.distance) {
-                    return best;
+                match outward.distance < best.distance {
+                    true => best = outward,
+                    false => return best,
                 }
-                best = outward;
             }
         });
         shortest.map(Some).fold(None, OutsidePair::better).expect("at least one start")
