@@ -59,6 +59,17 @@ impl Budget {
         self.0.as_ref().map_or(most, |account| (account.allowed / parts).min(most))
     }
 
+    /// Runs a reader. If it fails, there is no result, and what it took for it is free again. Readers that share a budget do not run at
+    /// the same time.
+    pub(crate) fn attempt<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = self.left();
+        let result = read();
+        if result.is_err() {
+            self.give_back(before - self.left().min(before));
+        }
+        result
+    }
+
     /// Frees bytes that were taken.
     pub(crate) fn give_back(&self, bytes: u64) {
         if let Some(account) = &self.0 {
