@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint advisories audit environments test-python test-browser screenshot wheel bench bench-large clusters labels results reference fuzz doc fmt clean
+.PHONY: test lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -26,6 +26,10 @@ lint:
 	cargo clippy --package taugraph-io --no-default-features -- -D warnings
 	cargo clippy --package taugraph --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+## The dependencies by the rules of deny.toml, with cargo-deny, which is installed into .tools if it is missing.
+deny:
+	scripts/deny.sh
 
 ## Known vulnerabilities of the dependencies; needs cargo-deny and a network.
 advisories:
@@ -68,12 +72,19 @@ bench: $(VENV)
 	cargo build --release
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
-## Up to a million points, neighbors and clusters compared with the peers, resumed runs; its sections of docs/PERFORMANCE.md. Images: TAUGRAPH_DATA.
-## SECTIONS="growth neighbors mnist resume" runs only some, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
+## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
+## BASELINE=PROGRAM runs an older program beside this one on the hard sets, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
+	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
-	QUICK=$(QUICK) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+	QUICK=$(QUICK) BASELINE=$(BASELINE) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+
+## Where the time of a stage goes, as samples (perf) or instructions (valgrind): bench-data/profile-STAGE.txt. STAGE is neighbors, quantiles, links, eigen, merging …,
+## cluster or labels; SET is a hard set (scripts/hard_sets.py), N its size, TOOL perf or callgrind.
+profile: $(VENV)
+	$(PYTHON) scripts/profile_stage.py "$(STAGE)" "$(or $(SET),mixture-16)" "$(N)" "$(TOOL)"
 
 ## The number of clusters on structureless, generated and real sets beside HDBSCAN; writes docs/CLUSTERS.md. PEERS=1 adds UMAP + HDBSCAN, EVoC and PLSCAN.
 clusters: $(VENV)
@@ -102,14 +113,29 @@ results:
 reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
 
-## Kills, damaged stages, failing disks, interrupts and a thousand fits in Python, in full; the tests have a part of it.
+## Kills, damaged stages, failing disks and allocations, interrupts and a thousand fits in Python, in full; the tests have a part of it.
+## Then Miri and the coverage of lines, if their tools are installed.
 audit: $(VENV)
 	scripts/audit.sh
 
-## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer.
+## Lines of readers, models and checkpoints that the tests run; needs cargo-llvm-cov.
+coverage:
+	scripts/coverage.sh
+
+## Small changes of the same code, which the tests should notice; needs cargo-mutants. SHARD=1/20 tries every twentieth.
+SHARD := 1/20
+mutants:
+	scripts/mutants.sh $(SHARD)
+
+## What Miri can run of it; needs a nightly toolchain with Miri.
+miri:
+	scripts/miri.sh
+
+## Random input for every reader and for what is made of it: a minute for each target; MINUTES=10 takes longer, SANITIZER=address
+## looks for errors of memory, too.
 MINUTES := 1
 fuzz:
-	scripts/fuzz.sh $(MINUTES)
+	SANITIZER=$(SANITIZER) scripts/fuzz.sh $(MINUTES)
 
 doc:
 	cargo doc --workspace --no-deps --open

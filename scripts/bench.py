@@ -10,7 +10,6 @@ Times are the shortest of several runs; the two sides alternate, so that a noisy
 that taugraph is faster.
 """
 
-import gzip
 import json
 import os
 import pathlib
@@ -27,8 +26,8 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-import bench_python
 import performance_page
+from mnist import pixels
 from performance_page import DATA, ROOT
 
 BENCH = ROOT / "target" / "release" / "examples" / "bench"
@@ -247,13 +246,6 @@ def paper():
     return rows, f"Time grows as N^{exponent:.2f}."
 
 
-def idx(path):
-    """An array in the format of the MNIST files."""
-    raw = gzip.decompress(path.read_bytes())
-    shape = np.frombuffer(raw, ">i4", raw[3], 4)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
-
-
 def save(path, values, labels):
     np.concatenate([values.shape, values.ravel(), labels]).astype(float).tofile(path)
 
@@ -293,11 +285,10 @@ def peer_labels(values, labels, draws):
 
 def images_of_mnist():
     """The 70,000 images in 50 principal components, computed by taugraph: path, values, labels, seconds; None without them."""
-    folder = pathlib.Path(os.environ.get("TAUGRAPH_DATA", "")) / "mnist"
-    if "TAUGRAPH_DATA" not in os.environ or not folder.is_dir():
+    found = pixels()
+    if found is None:
         return None
-    read = lambda kind, dims: np.concatenate([idx(folder / f"{part}-{kind}-idx{dims}-ubyte.gz") for part in ("train", "t10k")])
-    images, classes = read("images", 3).reshape(70_000, 784), read("labels", 1)
+    images, classes = found
     raw, path = DATA / "mnist-raw.f64", DATA / "mnist.f64"
     save(raw, images, classes)
     rotation = bench("pca", raw, 50, path)
@@ -410,6 +401,9 @@ def preset_paper():
 
 
 def from_python():
+    # Not at the top: other scripts use this one without the package.
+    import bench_python
+
     return bench_python.section(points, bench, row)
 
 

@@ -15,7 +15,10 @@ ROOT = pathlib.Path(__file__).parent.parent
 QUICK = os.environ.get("QUICK", "0") not in ("", "0")
 DATA = ROOT / "bench-data" / "quick" if QUICK else ROOT / "bench-data"
 PAGE = DATA / "PERFORMANCE.md" if QUICK else ROOT / "docs" / "PERFORMANCE.md"
+LOSSES = "Where we lose"
 ELSEWHERE = ROOT / "docs" / "sparse-training.md"
+
+MISSED = "**missed**"
 
 # In the order of the page.
 TITLES = {
@@ -26,8 +29,14 @@ TITLES = {
     "report": "The report in a browser",
     "paper": "Preset `paper`",
     "growth": "From ten thousand to a million points",
+    "hard": "Hard sets from ten thousand to a million points",
     "neighbors": "Approximate neighbors",
+    "columns": "Approximate neighbors in many columns",
     "mnist": "Clusters of 70,000 images",
+    "embeddings": "Embeddings from file to topics",
+    "links": "Links between components",
+    "small": "Few points, from Python",
+    "disk": "Points on disk",
     "resume": "Interrupted and resumed",
 }
 
@@ -48,6 +57,48 @@ def sections_of_page():
     return {title: body.strip("\n").split("\n") for title, body in (part.split("\n", 1) for part in parts)}
 
 
+def losses(sections):
+    """What missed its goal, a line each: rows and lines that are marked, and rows whose ratio is above the goal beside it.
+
+    >>> losses({"Search": ["| points | peer | ratio | goal |", "|---|---|---|---|", f"| 10 | faiss | 0.6 | {MISSED} |", "| 20 | faiss | 0.4 | |"]})[2:]
+    ['- Search: 10, faiss, ratio 0.6']
+    >>> losses({"Stages": ["| stage | peer | ratio | goal |", "|---|---|---|---|", "| 10 pairs | scipy | 1.3 | 1.2 |", "| 20 | scipy | 1.1 | 1.2 |"]})[2:]
+    ['- Stages: 10 pairs, scipy, ratio 1.3']
+    """
+    found = []
+    for title, lines in sections.items():
+        names = []
+        for line in lines:
+            cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+            # The first row of a table has the names.
+            names = (names or cells) if cells else []
+            if MISSED in line or is_above(dict(zip(names, cells))):
+                words = ", ".join(told(names, cells)) if cells else line.removeprefix("- ").replace(MISSED, "").strip()
+                found.append(f"- {title}: {words}")
+    start = "Every goal that was missed; the sections below have the figures." if found else "No goal was missed."
+    return [start, "", *found] if found else [start]
+
+
+def is_above(row):
+    """Whether the ratio is above a goal that is a number."""
+    try:
+        return float(row["ratio"]) > float(row["goal"])
+    except (KeyError, ValueError):
+        return False
+
+
+def told(names, cells):
+    """A row in words: its first two cells, the ratio if there is one, and the reasons that are given."""
+    for place, (name, cell) in enumerate(zip(names, cells)):
+        reasons = cell.partition(MISSED)[2].strip(": ")
+        if MISSED in cell and reasons:
+            yield reasons
+        elif cell and place < 2:
+            yield cell
+        elif cell and name == "ratio":
+            yield f"ratio {cell}"
+
+
 def write():
     written = sections_of_page()
     text = [
@@ -58,11 +109,15 @@ def write():
         "",
         machine("numpy", "scipy", "scikit-learn", "pandas", "pyarrow") + ".",
     ]
+    sections = {}
     for name, title in TITLES.items():
         kept = DATA / f"section-{name}.json"
         lines = json.loads(kept.read_text()) if kept.exists() else written.get(title)
         if lines:
-            text += ["", f"## {title}", "", *lines]
+            sections[title] = lines
+    text += ["", f"## {LOSSES}", "", *losses(sections)]
+    for title, lines in sections.items():
+        text += ["", f"## {title}", "", *lines]
     if ELSEWHERE.exists():
         text += ["", "## Sparse training", "", f"Measured separately: [{ELSEWHERE.name}]({ELSEWHERE.name})."]
     PAGE.write_text("\n".join(text) + "\n")

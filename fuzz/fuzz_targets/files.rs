@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| taugraph_fuzz::run("files", bytes));
+libfuzzer_sys::fuzz_target!(init: taugraph_fuzz::on_this_thread(), |bytes: &[u8]| taugraph_fuzz::files(bytes));

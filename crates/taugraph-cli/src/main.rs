@@ -26,12 +26,15 @@ mod work_folder;
 use std::process::ExitCode;
 
 use clap::Parser;
-use taugraph_terminal::{failure, progress};
+use taugraph_io::faults::{self, Operation};
+use taugraph_terminal::{cost, failure, progress};
 
 use args::{Cli, Command};
 use failure::Outcome;
 
 fn main() -> ExitCode {
+    // What tests let fail is in one place.
+    taugraph::memory::ask_before_allocating(|| faults::check(Operation::Allocate).is_ok());
     taugraph_terminal::run("taugraph", || run(&Cli::parse().command))
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use taugraph::Error;
 use taugraph::model::Model;
 use taugraph_io::{Budget, Metered, Output, Source};
 
@@ -69,9 +70,10 @@ pub fn load_model(source: &Source, budget: &Budget) -> Outcome<Model> {
             metered.keep();
             Ok(model)
         }
-        Err(error) => Err(match metered.refused(&source.to_string()) {
-            Some(refused) => refused.into(),
-            None => Failure::Input(format!("{source} cannot be used as a model: {error}")),
+        Err(error) => Err(match (metered.refused(&source.to_string()), error) {
+            (Some(refused), _) => refused.into(),
+            (None, error @ Error::Memory { .. }) => error.into(),
+            (None, error) => Failure::Input(format!("{source} cannot be used as a model: {error}")),
         }),
     }
 }

@@ -8,9 +8,10 @@ use taugraph_io::Output;
 use taugraph_report::{Found, Report as Shown, Sample, Subject, write_figures, write_page};
 
 use crate::args::ReportArgs;
+use crate::cost::peak_memory;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
-use crate::progress::{Terminal, peak_memory};
+use crate::progress::Terminal;
 use crate::report::Report;
 
 /// What is to be shown, as far as it must be known before the fit.
@@ -50,7 +51,7 @@ impl<'a> Page<'a> {
             stages: report
                 .stages
                 .iter()
-                .map(|cost| (cost.stage.clone(), cost.seconds, cost.peak_bytes))
+                .map(|cost| (cost.stage.clone(), cost.time.seconds, cost.peak_bytes))
                 .collect(),
             settings: serde_json::to_value(report.settings).unwrap_or_default(),
             peak_memory: peak_memory(),

@@ -23,7 +23,7 @@ fn the_program_says_what_the_library_says() {
     let data = add_noise(&clean, 0.1, 0.5, 3).unwrap();
     let written = folder.read("spirals.csv");
     let first = written.lines().nth(1).unwrap();
-    assert_eq!(first, format!("{:?},{:?},0", data.points.row(0)[0], data.points.row(0)[1]));
+    assert_eq!(first, format!("{:?},{:?},0", data.points.row(0).get(0), data.points.row(0).get(1)));
 
     let run = Run::new(5);
     let prepared = prepare(data.points.values(), 2, &PreparationParams::default(), &run).unwrap();
@@ -60,10 +60,34 @@ fn the_program_says_what_the_library_says() {
 /// Everything but the times.
 fn without_times(folder: &Folder, name: &str) -> serde_json::Value {
     let mut json = folder.json(name);
-    for measured in ["seconds", "memory"] {
+    for measured in ["seconds", "total", "memory"] {
         json.as_object_mut().unwrap().remove(measured);
     }
     json
+}
+
+#[test]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn every_stage_says_what_it_cost() {
+    let folder = spirals();
+    folder.ok("cluster spirals.csv --label-column label --threads 2 --json run.json --output labels.csv --save-model model.safetensors");
+    folder.ok("predict model.safetensors spirals.csv --threads 2 --json predict.json --output placed.csv");
+    for (name, least) in [("run.json", 5), ("predict.json", 1)] {
+        let json = folder.json(name);
+        let stages = json["seconds"].as_array().unwrap();
+        assert!(stages.len() >= least, "{stages:?}");
+        let total = &json["total"];
+        assert_eq!(total["threads"], 2);
+        for cost in stages.iter().chain([total]) {
+            let number = |key: &str| cost[key].as_f64().unwrap_or_else(|| panic!("{key} of {cost}"));
+            let share = number("cpu_seconds") / (2.0 * number("seconds"));
+            assert!((number("parallel_efficiency") - share).abs() <= 1e-9 * share.max(1.0), "{cost}");
+        }
+        for key in ["seconds", "cpu_seconds"] {
+            let sum: f64 = stages.iter().map(|cost| cost[key].as_f64().unwrap()).sum();
+            assert!((total[key].as_f64().unwrap() - sum).abs() < 1e-9, "{key}");
+        }
+    }
 }
 
 #[test]

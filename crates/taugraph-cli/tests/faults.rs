@@ -1,5 +1,5 @@
-//! The system fails at every moment, one after the other: a write, a rename, a sync, a map; or the program is stopped there. Exit
-//! codes are the documented ones, old files stay, nothing is left behind, and the next run gives the same bytes.
+//! The system fails at every moment, one after the other: a write, a rename, a sync, a map, an allocation; or the program is stopped
+//! there. Exit codes are the documented ones, old files stay, nothing is left behind, and the next run gives the same bytes.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -50,6 +50,34 @@ const SCENARIOS: [Scenario; 6] = [
         same: &["labels.csv"],
         page: None,
         resumes: true,
+    },
+];
+
+/// More commands in which memory runs out: other formats, and a model that is loaded.
+const READERS: [Scenario; 4] = [
+    Scenario {
+        line: "predict known.safetensors points.npy --quiet -o placed.csv",
+        same: &["placed.csv"],
+        page: None,
+        resumes: false,
+    },
+    Scenario {
+        line: "cluster points.parquet --label-column label --clusters 2 --quiet -o labels.parquet",
+        same: &["labels.parquet"],
+        page: None,
+        resumes: false,
+    },
+    Scenario {
+        line: "cluster graph.npz --input graph --clusters 2 --quiet -o labels.csv.zst",
+        same: &["labels.csv.zst"],
+        page: None,
+        resumes: false,
+    },
+    Scenario {
+        line: "cluster points.csv.gz --label-column label --clusters 2 --quiet -o labels.tsv",
+        same: &["labels.tsv"],
+        page: None,
+        resumes: false,
     },
 ];
 
@@ -115,6 +143,12 @@ fn inputs() -> Folder {
     let few: Vec<String> = few.by_ref().collect();
     inputs.write("points.csv", few.join("\n") + "\n");
     std::fs::remove_file(inputs.file("all.csv")).unwrap();
+    inputs.ok("generate moons -n 60 --noise 0.05 -o points.parquet");
+    inputs.ok("generate moons -n 60 --noise 0.05 -o points.csv.gz");
+    inputs.ok(
+        "cluster points.npy --clusters 2 --quiet -o all.csv --save-model known.safetensors --graph graph.npz",
+    );
+    std::fs::remove_file(inputs.file("all.csv")).unwrap();
     // Columns one after the other, as Fortran has them: they are turned in the scratch folder.
     let values: Vec<f64> =
         (0..120).map(|i| f64::from(i * 37 % 101) + f64::from(i % 60 / 30) * 500.0).collect();
@@ -149,6 +183,7 @@ impl Scenario {
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         let what = format!("{fault} in {}: {said}", self.line);
         let is_stop = fault.starts_with("stop");
+        let is_memory = fault.starts_with("allocate");
         if !said.contains("fault: ") {
             assert_eq!(done.status.code(), Some(0), "{what}");
             return false;
@@ -159,7 +194,8 @@ impl Scenario {
             Some(0) => assert!(!is_stop, "{what}"),
             // The user's own file that cannot be mapped.
             Some(3) => assert!(said.contains("(map)") && said.contains("npy cannot be read"), "{what}"),
-            Some(4) => assert!(said.contains("error: "), "{what}"),
+            Some(4) => assert!(!is_memory && said.contains("error: "), "{what}"),
+            Some(5) => assert!(is_memory && said.contains("error: "), "{what}"),
             _ => panic!("{what} ended with {}", done.status),
         }
         if !is_stop {
@@ -234,6 +270,19 @@ fn every_operation_fails_from_some_moment_on() {
         let expected = scenario.expected(&inputs);
         let n = scenario.sweep("any", "+", audit(7, 1), &inputs, &expected);
         println!("{n} moments from which all operations failed in: {}", scenario.line);
+    }
+}
+
+/// Memory is refused once, or from some moment on.
+#[test]
+fn every_large_allocation_fails() {
+    let inputs = inputs();
+    for scenario in SCENARIOS.iter().chain(&READERS) {
+        let expected = scenario.expected(&inputs);
+        let once = scenario.sweep("allocate", "", 1, &inputs, &expected);
+        let on = scenario.sweep("allocate", "+", audit(3, 1), &inputs, &expected);
+        println!("{once} allocations failed once, {on} times all from there on in: {}", scenario.line);
+        assert!(once >= 1 && on >= 1, "{}", scenario.line);
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::faults::{self, Operation};
 
 /// The bytes that may be held, by all readers that share it. What one of them left in its result is not there for the next.
 #[derive(Debug, Clone)]
@@ -58,6 +59,17 @@ impl Budget {
         self.0.as_ref().map_or(most, |account| (account.allowed / parts).min(most))
     }
 
+    /// Runs a reader. If it fails, there is no result, and what it took for it is free again. Readers that share a budget do not run at
+    /// the same time.
+    pub(crate) fn attempt<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = self.left();
+        let result = read();
+        if result.is_err() {
+            self.give_back(before - self.left().min(before));
+        }
+        result
+    }
+
     /// Frees bytes that were taken.
     pub(crate) fn give_back(&self, bytes: u64) {
         if let Some(account) = &self.0 {
@@ -66,6 +78,9 @@ impl Budget {
     }
 
     fn charge(&self, bytes: u64) -> std::result::Result<(), Refusal> {
+        if bytes > 0 && faults::check(Operation::Allocate).is_err() {
+            return Err(self.failed(bytes));
+        }
         let Some(account) = &self.0 else { return Ok(()) };
         let fits = |held: u64| held.checked_add(bytes).filter(|&sum| sum <= account.allowed);
         match account.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
@@ -81,11 +96,13 @@ impl Budget {
 
     /// Room for more elements, which were charged before.
     pub(crate) fn reserve<T>(&self, list: &mut Vec<T>, more: usize, name: &str) -> Result<()> {
-        list.try_reserve(more).map_err(|_| {
+        let grows = list.capacity() - list.len() < more;
+        if grows && faults::check(Operation::Allocate).is_err() || list.try_reserve(more).is_err() {
             let bytes =
                 (size_of::<T>() as u64).saturating_mul((list.len() as u64).saturating_add(more as u64));
-            self.failed(bytes).of(name)
-        })
+            return Err(self.failed(bytes).of(name));
+        }
+        Ok(())
     }
 }
 

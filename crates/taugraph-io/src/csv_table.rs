@@ -29,7 +29,7 @@ const MISSING: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?"]
 pub fn read_csv(source: impl BufRead + Send, name: &str, options: &ReadOptions<'_>) -> Result<Table> {
     // While a block is parsed the next one is read: what goes on at once has to be a small part of what is allowed.
     let block = options.budget.share(64, BLOCK as u64).max(START as u64) as usize;
-    read_in_blocks(source, name, options, block)
+    options.budget.attempt(|| read_in_blocks(source, name, options, block))
 }
 
 /// The same with blocks of another size; no blocks at all if it is 0.

@@ -1,8 +1,8 @@
-//! The one place through which tests make the system fail: every operation on a file that is written, and every map, passes here
-//! first. Builds for release have none of it.
+//! The one place through which tests make the system fail: every operation on a file that is written, every map, and every large
+//! allocation passes here first. Builds for release have none of it.
 //!
-//! `TAUGRAPH_FAIL=write:3` fails the third write, `any:3` the third operation of any kind, `any:3+` every one from there on, and
-//! `stop:3` ends the process at the third operation, as a kill does.
+//! `TAUGRAPH_FAIL=write:3` fails the third write, `any:3` the third operation of any kind on a file, `any:3+` every one from there on,
+//! and `stop:3` ends the process at the third operation, as a kill does. `allocate:3` refuses the third allocation.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -24,6 +24,8 @@ pub enum Operation {
     Rename,
     /// A file is mapped.
     Map,
+    /// Memory is charged to a budget, reserved, or tried out before a stage needs it.
+    Allocate,
 }
 
 /// Fails if a test wants this operation to fail.
@@ -47,19 +49,33 @@ mod planned {
     use super::Operation;
 
     /// What is to fail.
-    struct Plan {
+    pub(super) struct Plan {
         /// The name of an operation, `any` or `stop`.
-        of: String,
+        pub of: String,
         /// Counted from 1.
-        number: u64,
-        goes_on: bool,
+        pub number: u64,
+        pub goes_on: bool,
+    }
+
+    fn name(operation: Operation) -> String {
+        format!("{operation:?}").to_lowercase()
     }
 
     impl Plan {
-        fn read(text: &str) -> Option<Self> {
+        pub fn read(text: &str) -> Option<Self> {
             let (of, number) = text.split_once(':')?;
             let digits = number.trim_end_matches('+');
             Some(Self { of: of.to_string(), number: digits.parse().ok()?, goes_on: digits != number })
+        }
+
+        pub fn is_about(&self, operation: Operation) -> bool {
+            let is_of_a_file = operation != Operation::Allocate;
+            is_of_a_file && (self.of == "any" || self.of == "stop") || self.of == name(operation)
+        }
+
+        /// Whether it is to happen at an operation that counts.
+        pub fn is_due(&self, count: u64) -> bool {
+            count == self.number || self.goes_on && count > self.number
         }
     }
 
@@ -67,19 +83,14 @@ mod planned {
         static PLAN: OnceLock<Option<Plan>> = OnceLock::new();
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let plan = PLAN.get_or_init(|| Plan::read(&std::env::var("TAUGRAPH_FAIL").ok()?));
-        let Some(Plan { of, number, goes_on }) = plan else { return Ok(()) };
-        let name = format!("{operation:?}").to_lowercase();
-        let counts = of == "any" || of == "stop" || *of == name;
-        if !counts {
-            return Ok(());
-        }
+        let Some(plan) = plan.as_ref().filter(|plan| plan.is_about(operation)) else { return Ok(()) };
         let count = COUNT.fetch_add(1, Ordering::SeqCst) + 1;
-        if count != *number && !(*goes_on && count > *number) {
+        if !plan.is_due(count) {
             return Ok(());
         }
         // Tests look for it: only then has something failed.
-        eprintln!("fault: {of} {count} ({name})");
-        if of == "stop" {
+        eprintln!("fault: {} {count} ({})", plan.of, name(operation));
+        if plan.of == "stop" {
             std::process::exit(137);
         }
         Err(std::io::Error::new(std::io::ErrorKind::StorageFull, "a test wants it to fail"))
@@ -111,4 +122,31 @@ impl<T: Read> Read for Watched<T> {
 pub(crate) fn sync(file: &File) -> std::io::Result<()> {
     check(Operation::Sync)?;
     file.sync_all()
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::Operation;
+    use super::planned::Plan;
+
+    #[test]
+    fn plans_are_read() {
+        let read = |text| Plan::read(text).map(|plan| (plan.of, plan.number, plan.goes_on));
+        assert_eq!(read("write:3"), Some(("write".into(), 3, false)));
+        assert_eq!(read("any:12+"), Some(("any".into(), 12, true)));
+        assert_eq!((read("write"), read("write:"), read("write:x")), (None, None, None));
+    }
+
+    #[test]
+    fn what_a_plan_names_fails() {
+        let plan = |text| Plan::read(text).unwrap();
+        assert!(plan("write:1").is_about(Operation::Write) && !plan("write:1").is_about(Operation::Sync));
+        assert!(plan("any:1").is_about(Operation::Map) && plan("stop:1").is_about(Operation::Rename));
+        for of_files in ["any:1", "stop:1", "map:1"] {
+            assert!(!plan(of_files).is_about(Operation::Allocate), "{of_files}");
+        }
+        assert!(plan("allocate:1").is_about(Operation::Allocate));
+        assert!(plan("any:2").is_due(2) && !plan("any:2").is_due(1) && !plan("any:2").is_due(3));
+        assert!(plan("any:2+").is_due(3) && !plan("any:2+").is_due(1));
+    }
 }

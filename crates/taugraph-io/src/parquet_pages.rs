@@ -395,6 +395,71 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_field_is_passed_over() {
+        let header = |field: &[u8]| {
+            // The field in question, then the three that count, then the end, and one byte more.
+            let mut bytes = field.to_vec();
+            bytes.extend([0x05, 2, 0, 0x15, 14, 0x15, 6, 0, 99]);
+            let mut counted = Counted { source: &bytes[..], n_read: 0 };
+            let read = PageHeader::read(&mut counted).ok();
+            read.filter(|_| counted.n_read as usize == bytes.len() - 1)
+        };
+        let expected = PageHeader { kind: 0, plain: 7, compressed: 3 };
+        for field in [
+            &[0x91][..],                           // true
+            &[0x92],                               // false
+            &[0x93, 200],                          // a byte
+            &[0x94, 0x80, 0x01],                   // 16 bits
+            &[0x96, 0xff, 0xff, 0x03],             // 64 bits
+            &[0x97, 1, 2, 3, 4, 5, 6, 7, 8],       // a floating point number
+            &[0x98, 2, 21, 21],                    // a text
+            &[0x99, 0x23, 9, 9],                   // a list of two bytes
+            &[0x9a, 0x12, 1],                      // a set of one truth
+            &[0x99, 0xf3, 3, 7, 7, 7],             // a list whose length has its own byte
+            &[0x99, 0x1c, 0x15, 8, 0],             // a list of one structure
+            &[0x9c, 0x2c, 0x13, 5, 0, 0x13, 6, 0], // a structure with a structure
+        ] {
+            assert_eq!(header(field).as_ref(), Some(&expected), "{field:?}");
+        }
+        for field in [&[0x9b, 0][..], &[0x9d], &[0x9f, 1], &[0x99, 0x10, 0]] {
+            assert_eq!(header(field), None, "no such type: {field:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_end() {
+        assert_eq!(
+            varint(&mut &[0xff; 9].iter().chain(&[1]).copied().collect::<Vec<_>>()[..]).unwrap(),
+            u64::MAX
+        );
+        assert_eq!(varint(&mut &[0x80, 0x80, 0x04][..]).unwrap(), 1 << 16);
+        assert!(varint(&mut &[0xff; 64][..]).is_err());
+        assert!(varint(&mut &[0x80][..]).is_err());
+        // As deep as it may be, and deeper.
+        let nested = |depth: usize| [vec![0x1c; depth], vec![0; depth + 1]].concat();
+        assert!(PageHeader::read(&mut &nested(MAX_DEPTH)[..]).is_ok());
+        assert!(PageHeader::read(&mut &nested(MAX_DEPTH + 2)[..]).is_err());
+    }
+
+    #[test]
+    fn texts_have_no_more_lengths_than_there_are() {
+        // Three lengths in one part of width 0, and the same for suffixes.
+        let lengths = [0x80, 0x01, 4, 3, 10, 0, 0, 0, 0, 0];
+        let both = [lengths, lengths].concat();
+        for (bytes, encoding, n_values, is_right) in [
+            (&lengths[..], Encoding::DELTA_LENGTH_BYTE_ARRAY, 3, true),
+            (&lengths, Encoding::DELTA_LENGTH_BYTE_ARRAY, 2, false),
+            (&both, Encoding::DELTA_BYTE_ARRAY, 3, true),
+            (&both, Encoding::DELTA_BYTE_ARRAY, 2, false),
+            (&lengths, Encoding::DELTA_BYTE_ARRAY, 3, false),
+            (&lengths, Encoding::PLAIN, 0, true),
+            (&[], Encoding::DELTA_LENGTH_BYTE_ARRAY, 3, false),
+        ] {
+            assert_eq!(check_lengths(bytes, encoding, n_values).is_ok(), is_right, "{encoding:?} {n_values}");
+        }
+    }
+
+    #[test]
     fn lengths_are_counted_and_passed_over() {
         // Blocks of 128 in 4 parts, 3 numbers: one block, its first part has width 2, the others none.
         let bytes = [0x80, 0x01, 4, 3, 10, 0, 2, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 77];
@@ -402,5 +467,16 @@ mod tests {
         assert_eq!(packed(&bytes, 2), None);
         assert_eq!(packed(&[0x80, 0x01, 4, 1, 10, 77], 5), Some(&[77][..]));
         assert_eq!(packed(&[0x80, 0x01, 0, 1, 10], 5), None);
+        assert_eq!(packed(&[7, 4, 1, 10], 5), None, "parts of different lengths");
+        // 40 numbers: two parts, of width 1 and 3, and what the other two would take is not there.
+        let mut two = vec![0x80, 0x01, 4, 40, 10, 0, 1, 3, 9, 9];
+        two.extend([0; 4 + 12]);
+        two.push(77);
+        assert_eq!(packed(&two, 40), Some(&[77][..]));
+        // 200 numbers: a second block.
+        let block = [0, 0, 0, 0, 0];
+        let three = [&[0x80, 0x01, 4, 0xc8, 0x01, 10][..], &block, &block, &[77]].concat();
+        assert_eq!(packed(&three, 200), Some(&[77][..]));
+        assert_eq!(packed(&three[..12], 200), None, "its second block is cut");
     }
 }

@@ -10,5 +10,5 @@ mod studies;
 mod tidy;
 
 // The bodies of the fuzz targets, which are in a workspace of their own.
-#[path = "../../../fuzz/src/lib.rs"]
+#[path = "../../../fuzz/src/targets/mod.rs"]
 mod targets;

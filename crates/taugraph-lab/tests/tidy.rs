@@ -54,7 +54,7 @@ fn compare(table: &LabeledTable, folder: &Path, id: &str, file: &str, codes: &[(
     let names: Vec<&str> = features.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(table.feature_names, names, "{id}");
     assert_eq!((table.n_rows(), table.values.len()), (tidy.n_rows, tidy.values.len()), "{id}");
-    for (place, (value, expected)) in table.values.iter().zip(&tidy.values).enumerate() {
+    for (place, (value, expected)) in table.values.iter().zip(tidy.values.to_f64().iter()).enumerate() {
         let is_same = value.to_bits() == expected.to_bits() || value.is_nan() && expected.is_nan();
         let (row, column) = (place / names.len() + 1, names[place % names.len()]);
         assert!(is_same, "{id}, row {row}, column {column}: {value} is not {expected}");

@@ -91,3 +91,40 @@ unsafe impl GlobalAlloc for WithBallast {
         unsafe { System.dealloc(old, layout) }
     }
 }
+
+// Compiled by itself and run by scripts/miri.sh: the module as a whole can only be loaded by Python.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, since there is one ballast.
+    #[test]
+    #[allow(unsafe_code)]
+    fn the_ballast_is_given_up_once_and_held_again() {
+        assert!(hold() && hold() && !is_exhausted());
+        assert!(!give_up(LARGE + 1) && !is_exhausted(), "too large a request leaves it alone");
+        // Threads whose allocations fail at the same time: all are told to try again, and it is freed once.
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| assert!(give_up(16)));
+            }
+        });
+        assert!(is_exhausted() && BALLAST.load(Ordering::Acquire).is_null());
+        assert!(hold() && !is_exhausted());
+        let (small, large) = (Layout::from_size_align(24, 8).unwrap(), 1 << 12);
+        // SAFETY: sizes are not zero, and every block is used within its size and freed once with its last layout.
+        unsafe {
+            let zeros = WithBallast.alloc_zeroed(small);
+            assert!((0..24).all(|place| zeros.add(place).read() == 0));
+            zeros.write(7);
+            let moved = WithBallast.realloc(zeros, small, large);
+            assert_eq!(moved.read(), 7);
+            moved.add(large - 1).write(1);
+            WithBallast.dealloc(moved, Layout::from_size_align(large, 8).unwrap());
+            let plain = WithBallast.alloc(small);
+            plain.write(1);
+            WithBallast.dealloc(plain, small);
+        }
+        assert!(give_up(16), "for the next who asks");
+    }
+}

@@ -1,6 +1,8 @@
-//! What the programs of taugraph have in common on a terminal: progress and Ctrl-C ([`progress`]), exit codes ([`failure`]), and how a
+//! What the programs of taugraph have in common on a terminal: progress and Ctrl-C ([`progress`]), time and memory of
+//! stages ([`cost`]), exit codes ([`failure`]), and how a
 //! program ends ([`run`]). No algorithm and no command lives here.
 
+pub mod cost;
 pub mod failure;
 mod flags;
 mod output;

@@ -1,13 +1,14 @@
-//! Progress on the terminal, times of the stages, and Ctrl-C.
+//! Progress on the terminal, and Ctrl-C.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 use taugraph::progress::Progress;
+
+use crate::cost::{Moment, StageCost, costs};
 
 /// Set by Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -35,7 +36,7 @@ pub fn listen_for_interrupts() {
     let _ = ctrlc::set_handler(handler);
 }
 
-/// A progress bar on standard error if that is a terminal; records the time of every stage in any case.
+/// A progress bar on standard error if that is a terminal; records what every stage costs in any case.
 pub struct Terminal {
     is_shown: bool,
     stages: Mutex<Stages>,
@@ -43,44 +44,8 @@ pub struct Terminal {
 
 struct Stages {
     bar: ProgressBar,
-    /// Name, time and peak memory when each began.
+    /// Name of each stage, and when it began.
     begun: Vec<(String, Moment)>,
-}
-
-#[derive(Clone, Copy)]
-struct Moment {
-    time: Instant,
-    peak_bytes: Option<u64>,
-}
-
-impl Moment {
-    fn now() -> Self {
-        Self { time: Instant::now(), peak_bytes: peak_memory() }
-    }
-}
-
-/// Time and memory of a stage.
-#[derive(Debug, Clone, Serialize)]
-pub struct StageCost {
-    /// Its name.
-    pub stage: String,
-    /// Wall time in seconds.
-    pub seconds: f64,
-    /// Peak memory of the process by the end of the stage, if the system reports it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub peak_bytes: Option<u64>,
-}
-
-/// Total seconds of all stages.
-pub fn total_seconds(stages: &[StageCost]) -> f64 {
-    stages.iter().map(|stage| stage.seconds).sum()
-}
-
-/// Peak memory of this process, if the system reports it.
-pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 impl Terminal {
@@ -90,21 +55,11 @@ impl Terminal {
         Self { is_shown, stages: Mutex::new(Stages { bar: ProgressBar::hidden(), begun: Vec::new() }) }
     }
 
-    /// Removes the bar and returns the time and memory of each stage, in order; repeated stages are summed.
+    /// Removes the bar and returns what each stage cost, in order; repeated stages are summed.
     pub fn finish(&self) -> Vec<StageCost> {
         let stages = self.lock();
         stages.bar.finish_and_clear();
-        let ends = stages.begun.iter().skip(1).map(|(_, moment)| *moment).chain([Moment::now()]);
-        let mut costs: Vec<StageCost> = Vec::new();
-        for ((name, begin), end) in stages.begun.iter().zip(ends) {
-            let seconds = (end.time - begin.time).as_secs_f64();
-            let peak_bytes = end.peak_bytes;
-            match costs.iter_mut().find(|known| known.stage == *name) {
-                Some(known) => (known.seconds, known.peak_bytes) = (known.seconds + seconds, peak_bytes),
-                None => costs.push(StageCost { stage: name.clone(), seconds, peak_bytes }),
-            }
-        }
-        costs
+        costs(&stages.begun)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Stages> {

@@ -16,7 +16,7 @@ macro_rules! vectorized {
     ) => {
         $(#[$meta])*
         $visibility fn $name<$life $(, $T: $bound)*>($($arg: $type),*) -> $output {
-            struct Work<$life $(, $T)*> {
+            struct Work<$life $(, $T: $bound)*> {
                 $($arg: $type,)*
             }
             impl<$life $(, $T: $bound)*> pulp::NullaryFnOnce for Work<$life $(, $T)*> {

@@ -90,7 +90,10 @@ pub fn cluster_and_show(args: &ClusterCommand, shows: &ReportArgs, writes_labels
     let explanations = Explanations::new(&found, table.as_ref(), args.explain)?;
     let agreement = match is_compared {
         // A comparison that cannot be made is no reason to fail.
-        true => found.agreement_with_local_scaling(&context.run()).unwrap_or(None),
+        true => {
+            context.run().stage("comparison", None)?;
+            found.agreement_with_local_scaling(&context.run()).unwrap_or(None)
+        }
         false => None,
     };
     let report = context.report("cluster", &dataset, Found::Clusters(&found));

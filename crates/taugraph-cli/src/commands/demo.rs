@@ -4,10 +4,11 @@ use taugraph::progress::Run;
 use taugraph_io::Output;
 
 use crate::args::DemoArgs;
+use crate::cost::total;
 use crate::demo::{Experiment, write_example};
 use crate::failure::{Failure, Outcome};
 use crate::outputs::{is_stdout, make_folder, print};
-use crate::progress::{Terminal, total_seconds};
+use crate::progress::Terminal;
 use crate::report::write_json;
 use crate::results::write_points;
 
@@ -28,7 +29,7 @@ pub fn demo(args: &DemoArgs) -> Outcome<()> {
     write_points(&experiment.data, &Output::new(&data_file))?;
     let figures = experiment.draw(folder)?;
     write_example(folder, &data_file, &experiment.data, &run, &terminal)?;
-    let seconds = total_seconds(&terminal.finish());
+    let seconds = total(&terminal.finish()).time.seconds;
 
     let text = experiment.text(folder, &data_file, seconds)?;
     let report = format!("{text}\n![all figures](overview.png)\n");

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::PlacedRows;
 use super::agreement::Agreement;
+use crate::cost::{StageCost, total};
 use crate::description::model_json;
-use crate::progress::StageCost;
 
 impl PlacedRows<'_> {
     pub fn json(&self, scores: &Agreement, stages: &[StageCost]) -> Value {
@@ -27,6 +27,7 @@ impl PlacedRows<'_> {
             "known": placed.same_as.iter().map(|node| node.map(|node| self.model.row_of_node()[node as usize])).collect::<Vec<_>>(),
             "notes": self.notes(),
             "seconds": stages,
+            "total": total(stages),
         });
         if let Some(clusters) = &placed.clusters {
             all["clusters"] = json!({

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::PlacedRows;
 use super::agreement::Agreement;
-use crate::progress::{StageCost, total_seconds};
+use crate::cost::{StageCost, total};
 use crate::report::{grouped, listed};
 
 impl PlacedRows<'_> {
@@ -16,8 +16,7 @@ impl PlacedRows<'_> {
             grouped(self.model.n_nodes())
         );
         let _ = self.write_text(scores, &mut text);
-        let total = total_seconds(stages);
-        let _ = writeln!(text, "time      {total:.2} s");
+        let _ = writeln!(text, "time      {:.2} s", total(stages).time.seconds);
         for note in self.notes() {
             let _ = writeln!(text, "note      {note}");
         }

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use taugraph::fit::RobustPart;
 
 use super::Report;
-use crate::progress::peak_memory;
+use crate::cost::{peak_memory, total};
 
 /// The program itself, before it has read anything; measured as 5 MB.
 const PROGRAM_BYTES: u64 = 5 << 20;
 
 impl Report<'_> {
-    /// Parameters, diagnostics and results. All but `seconds`, and where the features were, is the same whenever the run is repeated.
+    /// Parameters, diagnostics and results. All but `seconds`, `total` and `memory`, and where the features were, is the same whenever the run is repeated.
     pub fn json(&self) -> Value {
         let graph = self.graph().node_graph();
         let mut all = json!({
@@ -26,6 +26,7 @@ impl Report<'_> {
             "graph": { "nodes": graph.n_nodes(), "edges": graph.n_edges() },
             "warnings": self.warnings(),
             "seconds": self.stages,
+            "total": total(&self.stages),
         });
         if let Some(peak) = peak_memory() {
             all["memory"]["peak_bytes"] = json!(peak);

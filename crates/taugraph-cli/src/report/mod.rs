@@ -18,9 +18,9 @@ use taugraph_report::Found;
 
 use self::labels::LabeledRows;
 use crate::args::RunArgs;
+use crate::cost::StageCost;
 use crate::dataset::Dataset;
 use crate::failure::Outcome;
-use crate::progress::StageCost;
 use crate::settings::Settings;
 
 pub use evaluation::Evaluated;

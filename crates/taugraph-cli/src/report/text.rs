@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use taugraph_terminal::visible_in_line;
 
 use super::{Report, grouped, sparkline};
-use crate::progress::total_seconds;
+use crate::cost::total;
 
 impl Report<'_> {
     /// A few lines for a terminal, without color.
@@ -81,7 +81,7 @@ impl Report<'_> {
         if let Some(found) = self.clusters() {
             self.write_clusters(found, text)?;
         }
-        writeln!(text, "time      {:.2} s", total_seconds(&self.stages))?;
+        writeln!(text, "time      {:.2} s", total(&self.stages).time.seconds)?;
         for warning in self.warnings() {
             writeln!(text, "note      {}", visible_in_line(&warning))?;
         }

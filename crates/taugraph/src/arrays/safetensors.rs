@@ -12,6 +12,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Array, Arrays, Cow, Dtype, Element, Values, shortened};
 use crate::error::{Error, Result};
+use crate::memory::probe;
 
 /// The longest header that is written or read: 16 MiB.
 const MAX_HEADER: usize = 1 << 24;
@@ -281,7 +282,8 @@ impl<'de> Deserialize<'de> for RawHeader {
 fn read_values<T: Element>(input: &mut dyn Read, count: usize, is_known: bool) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let at_once = if is_known { count } else { count.min(BLOCK) };
-    values.try_reserve_exact(at_once).map_err(|_| bad("there is not enough memory for its arrays".into()))?;
+    probe(T::BYTES.saturating_mul(at_once), "arrays of a file")?;
+    values.reserve_exact(at_once);
     let mut block = vec![0; T::BYTES * BLOCK.min(count)];
     while values.len() < count {
         let part = &mut block[..T::BYTES * BLOCK.min(count - values.len())];

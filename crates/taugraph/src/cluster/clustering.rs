@@ -7,7 +7,7 @@ use super::choice::{CutQuality, MethodChoice};
 use super::constraints::Constraints;
 use super::count::{CountByBoundaries, Layer, layers};
 use super::eigengap::Eigengap;
-use super::spectral::{refuse_without_edges, spectral_clustering};
+use super::spectral::{refuse_without_edges, spectral_clustering, spectral_clustering_near};
 use super::{ClusterMethod, ClusterParams, ComponentPolicy, CountRule};
 use crate::error::{Error, Result, require};
 use crate::graph::SparseGraph;
@@ -169,16 +169,16 @@ pub fn cluster<'a>(
     let agglomerated = agglomerated
         .filter(|_| params.method != ClusterMethod::Spectral)
         .map(|(_, labels, quality)| (labels, quality));
-    let by_eigenvectors = || {
+    let by_eigenvectors = |other: Option<&Labels>| {
         let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
-        spectral_clustering(graph, &exactly, run)
+        spectral_clustering_near(graph, other, &exactly, run)
     };
     let found = match agglomerated {
         // A tree may have too few micro-communities for so many clusters.
-        None => by_eigenvectors()?,
+        None => by_eigenvectors(None)?,
         Some((labels, quality)) => match params.method {
             ClusterMethod::Auto if (2..=MAX_SPECTRAL).contains(&n_clusters) => {
-                let spectral = by_eigenvectors()?;
+                let spectral = by_eigenvectors(Some(&labels))?;
                 let of_spectral = CutQuality::new(connected, &spectral.labels);
                 let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };
                 let found = match choice.prefers_agglomeration() {

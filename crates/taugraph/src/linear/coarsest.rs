@@ -1,5 +1,7 @@
 //! The coarsest level of multigrid: a matrix small enough to be inverted explicitly.
 
+use super::kernels::Real;
+
 /// Fraction of a diagonal entry below which a pivot is rounding error.
 const ROUNDING: f64 = 1e-13;
 
@@ -96,16 +98,16 @@ impl Inverse {
     }
 
     /// x ← inverse·r.
-    pub fn multiply(&self, r: &[f64], x: &mut [f64], width: usize) {
+    pub fn multiply<T: Real>(&self, r: &[T], x: &mut [T], width: usize) {
         let n = r.len() / width;
         // No node is left on this level.
         if n == 0 {
             return;
         }
         for (x, row) in x.chunks_exact_mut(width).zip(self.values.chunks_exact(n)) {
-            x.fill(0.0);
+            x.fill(T::default());
             for (r, a) in r.chunks_exact(width).zip(row) {
-                x.iter_mut().zip(r).for_each(|(x, r)| *x += a * r);
+                x.iter_mut().zip(r).for_each(|(x, r)| *x += T::of(*a) * *r);
             }
         }
     }

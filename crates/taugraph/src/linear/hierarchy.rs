@@ -41,8 +41,8 @@ impl Pattern {
 pub(crate) struct Hierarchy {
     /// The node of the graph at each position of the finest level.
     order: Vec<u32>,
-    /// Weights of the finest level.
-    weights: Vec<f64>,
+    /// Weights of the finest level; of all levels if only the graph itself is solved for.
+    weights: Vec<Vec<f64>>,
     /// The last one has no members.
     patterns: Vec<Pattern>,
     /// The largest weight of the graph: all weights here are divided by it, so that squares neither underflow nor overflow.
@@ -50,7 +50,17 @@ pub(crate) struct Hierarchy {
 }
 
 impl Hierarchy {
+    /// For any systems on a graph.
     pub fn new(graph: &SparseGraph) -> Self {
+        Self::build(graph, Systems::Any)
+    }
+
+    /// For the Laplacian alone, without clamped nodes or additions: less memory.
+    pub fn of_laplacian(graph: &SparseGraph) -> Self {
+        Self::build(graph, Systems::Laplacian)
+    }
+
+    fn build(graph: &SparseGraph, systems: Systems) -> Self {
         let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
         let heaviest = if heaviest > 0.0 { heaviest } else { 1.0 };
         let mut levels = vec![LevelGraph::of(graph, heaviest)];
@@ -63,20 +73,24 @@ impl Hierarchy {
         // From the coarsest level down: nodes follow the order of the nodes they merge into.
         let mut order: Vec<u32> = (0..levels[levels.len() - 1].len() as u32).collect();
         let mut patterns = Vec::new();
-        let mut weights = Vec::new();
+        let mut weights: Vec<Vec<f64>> = Vec::new();
         while let Some(level) = levels.pop() {
             let mut firsts = Vec::new();
             if let Some(merger) = mergers.get(levels.len()) {
                 (order, firsts) = members_in_order(merger, &order);
             }
-            let pattern;
-            (pattern, weights) = level.in_order(&order, firsts);
+            let (pattern, of_level) = level.in_order(&order, firsts);
+            if systems == Systems::Any {
+                weights.clear();
+            }
+            weights.push(of_level);
             patterns.push(match patterns.last() {
-                Some(coarse) => with_slots(pattern, coarse),
-                None => pattern,
+                Some(coarse) if systems == Systems::Any => with_slots(pattern, coarse),
+                _ => pattern,
             });
         }
         patterns.reverse();
+        weights.reverse();
         Self { order, weights, patterns, heaviest }
     }
 
@@ -89,8 +103,14 @@ impl Hierarchy {
         self.heaviest
     }
 
+    /// Weights of the finest level.
     pub(super) fn weights(&self) -> &[f64] {
-        &self.weights
+        &self.weights[0]
+    }
+
+    /// Weights of a coarser level, if they are the same in every system.
+    pub(super) fn coarse_weights(&self, depth: usize) -> Option<&[f64]> {
+        self.weights.get(depth).map(Vec::as_slice)
     }
 
     pub(super) fn patterns(&self) -> &[Pattern] {
@@ -102,6 +122,19 @@ impl Hierarchy {
     pub fn bytes(n_nodes: u64, n_edges: u64) -> [u64; 2] {
         [2 * n_edges * 42 + n_nodes * 96, 2 * n_edges * 28 + n_nodes * 64]
     }
+
+    /// The same for the Laplacian alone.
+    pub fn bytes_of_laplacian(n_nodes: u64, n_edges: u64) -> [u64; 2] {
+        [2 * n_edges * 38 + n_nodes * 96, 2 * n_edges * 19 + n_nodes * 64]
+    }
+}
+
+/// What a hierarchy serves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Systems {
+    /// Systems that clamp nodes: weights of merged nodes depend on which.
+    Any,
+    Laplacian,
 }
 
 /// The merged node of each node, and their graph: pairs of pairs.

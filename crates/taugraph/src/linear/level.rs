@@ -1,10 +1,12 @@
 //! One level of one system: its matrix, and the operations of a cycle on it.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::coarsest::{Inverse, SmallMatrix};
 use super::hierarchy::{Hierarchy, INSIDE, Pattern};
-use super::kernels::{Rows, apply_rows, restrict_rows, scale_rows, smooth_rows};
+use super::kernels::{Real, Rows, apply_rows, restrict_rows, scale_rows, smooth_rows};
 
 /// Nodes per chunk.
 pub(super) const CHUNK: usize = 512;
@@ -16,25 +18,11 @@ const DAMPING: f64 = 2.0 / 3.0;
 /// One level of one system.
 pub(super) struct Level<'a> {
     pub pattern: &'a Pattern,
-    weights: Weights<'a>,
+    weights: Cow<'a, [f64]>,
     /// 0 if a node takes no part.
     pub diagonal: Vec<f64>,
     /// The step of the smoother: damped 1/diagonal, undamped if a node has no neighbors, 0 if it takes no part.
     steps: Vec<f64>,
-}
-
-enum Weights<'a> {
-    Graph(&'a [f64]),
-    Own(Vec<f64>),
-}
-
-impl Weights<'_> {
-    fn as_slice(&self) -> &[f64] {
-        match self {
-            Weights::Graph(weights) => weights,
-            Weights::Own(weights) => weights,
-        }
-    }
 }
 
 impl<'a> Level<'a> {
@@ -60,18 +48,18 @@ impl<'a> Level<'a> {
         };
         let diagonal =
             places().map(|place| if is_clamped[place] { 0.0 } else { diagonal_at(place) }).collect();
-        (Self::new(pattern, Weights::Graph(weights), diagonal), excess)
+        (Self::new(pattern, Cow::Borrowed(weights), diagonal), excess)
     }
 
     /// A level of merged nodes.
-    pub fn coarse(pattern: &'a Pattern, weights: Vec<f64>, excess: &[f64]) -> Self {
+    pub fn coarse(pattern: &'a Pattern, weights: Cow<'a, [f64]>, excess: &[f64]) -> Self {
         let of_row = |node: usize| &weights[pattern.offsets[node]..pattern.offsets[node + 1]];
-        let diagonal =
-            (0..pattern.len()).map(|node| excess[node] + of_row(node).iter().sum::<f64>()).collect();
-        Self::new(pattern, Weights::Own(weights), diagonal)
+        let nodes = (0..pattern.len()).into_par_iter().with_min_len(CHUNK);
+        let diagonal = nodes.map(|node| excess[node] + of_row(node).iter().sum::<f64>()).collect();
+        Self::new(pattern, weights, diagonal)
     }
 
-    fn new(pattern: &'a Pattern, weights: Weights<'a>, diagonal: Vec<f64>) -> Self {
+    fn new(pattern: &'a Pattern, weights: Cow<'a, [f64]>, diagonal: Vec<f64>) -> Self {
         let step = |(node, diagonal): (usize, &f64)| {
             let is_alone = pattern.offsets[node] == pattern.offsets[node + 1];
             match *diagonal {
@@ -89,12 +77,12 @@ impl<'a> Level<'a> {
         Self { pattern, weights, diagonal, steps }
     }
 
-    fn rows<'b>(&'b self, x: &'b [f64], r: &'b [f64], width: usize) -> Rows<'b> {
+    fn rows<'b, T: Real>(&'b self, x: &'b [T], r: &'b [T], width: usize) -> Rows<'b, T> {
         let Pattern { offsets, ids, .. } = self.pattern;
         Rows {
             offsets,
             ids,
-            weights: self.weights.as_slice(),
+            weights: &self.weights,
             diagonal: &self.diagonal,
             steps: &self.steps,
             x,
@@ -104,7 +92,12 @@ impl<'a> Level<'a> {
     }
 
     /// Runs `work` on chunks of whole rows of `out`, with the first row of each.
-    fn for_chunks(&self, out: &mut [f64], width: usize, work: impl Fn(&Self, (usize, &mut [f64])) + Sync) {
+    fn for_chunks<T: Real>(
+        &self,
+        out: &mut [T],
+        width: usize,
+        work: impl Fn(&Self, (usize, &mut [T])) + Sync,
+    ) {
         if self.pattern.len() <= IN_SEQUENCE {
             return work(self, (0, out));
         }
@@ -113,17 +106,17 @@ impl<'a> Level<'a> {
     }
 
     /// out ← A·x.
-    pub fn apply(&self, x: &[f64], out: &mut [f64], width: usize) {
+    pub fn apply<T: Real>(&self, x: &[T], out: &mut [T], width: usize) {
         self.for_chunks(out, width, |level, (first, out)| apply_rows(level.rows(x, x, width), first, out));
     }
 
     /// out ← x after one step of the smoother towards A·x = r.
-    pub fn smooth(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
+    pub fn smooth<T: Real>(&self, x: &[T], r: &[T], out: &mut [T], width: usize) {
         self.for_chunks(out, width, |level, (first, out)| smooth_rows(level.rows(x, r, width), first, out));
     }
 
     /// x ← 0 after one step of the smoother towards A·x = r.
-    pub fn smooth_from_zero(&self, r: &[f64], x: &mut [f64], width: usize) {
+    pub fn smooth_from_zero<T: Real>(&self, r: &[T], x: &mut [T], width: usize) {
         self.for_chunks(x, width, |level, (first, x)| {
             scale_rows(&level.steps[first..], &r[first * width..], x, width)
         });
@@ -138,7 +131,7 @@ impl<'a> Level<'a> {
 
     /// Weights between the merged nodes, without those of removed nodes.
     pub fn merged_weights(&self, coarse: &Pattern, is_out: impl Fn(usize) -> bool + Sync) -> Vec<f64> {
-        let (pattern, weights) = (self.pattern, self.weights.as_slice());
+        let (pattern, weights) = (self.pattern, &self.weights[..]);
         let mut merged = vec![0.0; coarse.ids.len()];
         let mut rows = Vec::with_capacity(coarse.len());
         let mut rest = &mut merged[..];
@@ -163,7 +156,7 @@ impl<'a> Level<'a> {
     }
 
     /// Sums of the residual over the members of each merged node.
-    pub fn restrict(&self, x: &[f64], r: &[f64], out: &mut [f64], width: usize) {
+    pub fn restrict<T: Real>(&self, x: &[T], r: &[T], out: &mut [T], width: usize) {
         let rows = self.rows(x, r, width);
         if self.pattern.len() <= IN_SEQUENCE {
             return restrict_rows(rows, &self.pattern.firsts, 0, out);
@@ -173,7 +166,7 @@ impl<'a> Level<'a> {
     }
 
     /// Adds the value of each merged node to its members, unless they are clamped.
-    pub fn prolong(&self, coarse: &[f64], x: &mut [f64], width: usize) {
+    pub fn prolong<T: Real>(&self, coarse: &[T], x: &mut [T], width: usize) {
         let firsts = &self.pattern.firsts;
         self.for_chunks(x, width, |_, (first, x)| {
             let mut merged = firsts.partition_point(|&begin| begin as usize <= first) - 1;
@@ -185,7 +178,7 @@ impl<'a> Level<'a> {
                     break;
                 }
                 if self.steps[first + place] != 0.0 {
-                    x.iter_mut().zip(&coarse[merged * width..]).for_each(|(x, correction)| *x += correction);
+                    x.iter_mut().zip(&coarse[merged * width..]).for_each(|(x, correction)| *x += *correction);
                 }
             }
         });
@@ -194,7 +187,7 @@ impl<'a> Level<'a> {
     /// The inverse of the whole matrix of a level.
     pub fn inverse(&self, excess: &[f64]) -> Inverse {
         let Pattern { offsets, ids, .. } = self.pattern;
-        let weights = self.weights.as_slice();
+        let weights = &self.weights[..];
         Inverse::of(SmallMatrix { offsets, ids, weights, diagonal: &self.diagonal, excess })
     }
 }

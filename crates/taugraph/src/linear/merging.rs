@@ -20,7 +20,7 @@ impl LevelGraph {
         Self {
             offsets: graph.offsets().iter().map(|&offset| offset as usize).collect(),
             ids: graph.ids().to_vec(),
-            weights: graph.weights().iter().map(|weight| weight / heaviest).collect(),
+            weights: graph.weights().par_iter().with_min_len(ROWS).map(|weight| weight / heaviest).collect(),
         }
     }
 
@@ -37,10 +37,11 @@ impl LevelGraph {
     /// neighbors are all taken joins the pair of the strongest.
     pub fn paired(&self) -> Vec<u32> {
         let n = self.len();
-        let roots: Vec<f64> =
-            (0..n).map(|node| self.row(node).map(|(_, weight)| weight).sum::<f64>().sqrt()).collect();
+        let root = |node: usize| self.row(node).map(|(_, weight)| weight).sum::<f64>().sqrt();
+        let roots: Vec<f64> = (0..n).into_par_iter().with_min_len(ROWS).map(root).collect();
         let mut turns: Vec<u32> = (0..n as u32).collect();
-        turns.sort_by_key(|&node| self.offsets[node as usize + 1] - self.offsets[node as usize]);
+        let n_neighbors = |&node: &u32| self.offsets[node as usize + 1] - self.offsets[node as usize];
+        turns.par_sort_by_key(n_neighbors);
         let mut pair_of = vec![ALONE; n];
         let mut n_pairs = 0;
         for node in turns {

@@ -1,8 +1,11 @@
 //! The preconditioner: the error that a level cannot smooth out is corrected on the next.
 
+use std::borrow::Cow;
+
 use super::coarsest::Inverse;
 use super::conjugate::System;
 use super::hierarchy::Hierarchy;
+use super::kernels::Real;
 use super::level::Level;
 
 /// The level of the graph itself.
@@ -18,10 +21,10 @@ pub(crate) struct Multigrid<'a> {
 }
 
 /// Vectors of one level.
-pub(crate) struct Workspace {
-    right: Vec<f64>,
-    x: Vec<f64>,
-    other: Vec<f64>,
+pub(crate) struct Workspace<T> {
+    right: Vec<T>,
+    x: Vec<T>,
+    other: Vec<T>,
 }
 
 impl<'a> Multigrid<'a> {
@@ -36,7 +39,10 @@ impl<'a> Multigrid<'a> {
         for (depth, pattern) in hierarchy.patterns().iter().enumerate().skip(1) {
             let fine = &levels[depth - 1];
             excess = fine.merged_excess(pattern, &excess);
-            let weights = fine.merged_weights(pattern, |place| depth == 1 && is_clamped[place]);
+            let weights = match hierarchy.coarse_weights(depth) {
+                Some(weights) => Cow::Borrowed(weights),
+                None => Cow::Owned(fine.merged_weights(pattern, |place| depth == 1 && is_clamped[place])),
+            };
             levels.push(Level::coarse(pattern, weights, &excess));
         }
         let coarsest = levels[levels.len() - 1].inverse(&excess);
@@ -64,9 +70,9 @@ impl<'a> Multigrid<'a> {
     }
 
     /// Work space for cycles that begin at a level.
-    pub fn level_workspace(&self, depth: usize, width: usize) -> Vec<Workspace> {
+    pub fn level_workspace<T: Real>(&self, depth: usize, width: usize) -> Vec<Workspace<T>> {
         let of_level = |level: &Level<'_>| {
-            let zeros = || vec![0.0; level.pattern.len() * width];
+            let zeros = || vec![T::default(); level.pattern.len() * width];
             Workspace { right: zeros(), x: zeros(), other: zeros() }
         };
         self.levels[depth + 1..].iter().map(of_level).collect()
@@ -87,13 +93,13 @@ impl<'a> Multigrid<'a> {
     }
 
     /// x ← an approximate solution of A·x = r on a level; `other` is work space.
-    pub fn cycle(
+    pub fn cycle<T: Real>(
         &self,
         depth: usize,
-        r: &[f64],
-        x: &mut Vec<f64>,
-        other: &mut Vec<f64>,
-        work: &mut [Workspace],
+        r: &[T],
+        x: &mut Vec<T>,
+        other: &mut Vec<T>,
+        work: &mut [Workspace<T>],
         width: usize,
     ) {
         let level = &self.levels[depth];
@@ -114,9 +120,9 @@ impl<'a> Multigrid<'a> {
 }
 
 impl System for Multigrid<'_> {
-    type Workspace = Vec<Workspace>;
+    type Workspace = Vec<Workspace<f64>>;
 
-    fn workspace(&self, width: usize) -> Vec<Workspace> {
+    fn workspace(&self, width: usize) -> Vec<Workspace<f64>> {
         self.level_workspace(FINEST, width)
     }
 
@@ -133,9 +139,60 @@ impl System for Multigrid<'_> {
         r: &[f64],
         z: &mut Vec<f64>,
         spare: &mut Vec<f64>,
-        work: &mut Vec<Workspace>,
+        work: &mut Vec<Workspace<f64>>,
         width: usize,
     ) {
         self.cycle(FINEST, r, z, spare, work, width);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::uneven_blobs;
+    use crate::neighbors::{Space, nearest_neighbors};
+    use crate::progress::Run;
+    use crate::random::{Stage, Stream};
+
+    /// A neighbor graph with weights of a few orders of magnitude.
+    fn graph() -> crate::graph::SparseGraph {
+        let points = uneven_blobs(3000, 3, 4, 1).unwrap().points;
+        let space = Space::from_points(points, crate::distance::Metric::Euclidean).unwrap();
+        let neighbors = nearest_neighbors(&space, 8, &Run::new(0)).unwrap();
+        let edges = crate::edges::Edges::from_neighbors(&neighbors, 8, crate::edges::Symmetrize::Union);
+        let weights = edges.map(|_, i, j| (-space.distance(i as usize, j as usize)).exp().max(1e-6));
+        crate::graph::SparseGraph::from_edges(&edges, &weights).unwrap()
+    }
+
+    #[test]
+    fn single_precision_and_the_laplacian_alone_come_close() {
+        let graph = graph();
+        let (any, alone) = (Hierarchy::new(&graph), Hierarchy::of_laplacian(&graph));
+        assert_eq!(any.order(), alone.order());
+        let width = 16;
+        let mut draws = Stream::new(1, Stage::Weights).at(0, 0);
+        let right: Vec<f64> = (0..graph.n_nodes() * width).map(|_| draws.normal()).collect();
+        let extra: Vec<f64> = graph.degrees().iter().map(|degree| 1e-3 * degree).collect();
+        let cycle = |hierarchy: &Hierarchy| {
+            let multigrid = Multigrid::new(hierarchy, None, Some(&extra));
+            let (mut x, mut other) = (right.clone(), right.clone());
+            let mut work = multigrid.level_workspace(FINEST, width);
+            multigrid.cycle(FINEST, &right, &mut x, &mut other, &mut work, width);
+            x
+        };
+        let double = cycle(&any);
+        let length = double.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let apart = |other: &mut dyn Iterator<Item = f64>| {
+            double.iter().zip(other).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt() / length
+        };
+        let of_alone = apart(&mut cycle(&alone).into_iter());
+        assert!(of_alone < 1e-10, "{of_alone}");
+        let multigrid = Multigrid::new(&alone, None, Some(&extra));
+        let right: Vec<f32> = right.iter().map(|&value| value as f32).collect();
+        let (mut x, mut other) = (right.clone(), right.clone());
+        let mut work = multigrid.level_workspace(FINEST, width);
+        multigrid.cycle(FINEST, &right, &mut x, &mut other, &mut work, width);
+        let single = apart(&mut x.into_iter().map(f64::from));
+        assert!(single < 1e-4, "{single}");
     }
 }

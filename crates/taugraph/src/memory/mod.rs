@@ -4,7 +4,30 @@ mod system;
 
 pub use system::available;
 
+#[cfg(debug_assertions)]
+use std::sync::OnceLock;
+
 use crate::error::{Error, Result};
+
+/// What decides whether a large allocation may succeed, if a program wants to.
+#[cfg(debug_assertions)]
+static MAY_ALLOCATE: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// From now on `ask` is asked before every large allocation, which fails if the answer is no: so the tests of a program make memory run
+/// out at any moment. The first call counts. Builds for release never ask.
+pub fn ask_before_allocating(ask: fn() -> bool) {
+    #[cfg(debug_assertions)]
+    let _ = MAY_ALLOCATE.set(ask);
+    #[cfg(not(debug_assertions))]
+    let _ = ask;
+}
+
+fn may_allocate() -> bool {
+    #[cfg(debug_assertions)]
+    return MAY_ALLOCATE.get().is_none_or(|ask| ask());
+    #[cfg(not(debug_assertions))]
+    return true;
+}
 
 /// Refuses now what the system would refuse to a large table: Rust ends the process where an allocation fails.
 ///
@@ -12,7 +35,10 @@ use crate::error::{Error, Result};
 /// meanwhile.
 pub(crate) fn probe(bytes: usize, stage: &'static str) -> Result<()> {
     let mut room: Vec<u8> = Vec::new();
-    room.try_reserve_exact(bytes).map_err(|_| Error::Memory {
+    if may_allocate() && room.try_reserve_exact(bytes).is_ok() {
+        return Ok(());
+    }
+    Err(Error::Memory {
         stage,
         needed: bytes as u64,
         available: available().unwrap_or(0),

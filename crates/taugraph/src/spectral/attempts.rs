@@ -7,9 +7,10 @@ use super::pairs::EigenParams;
 use super::parts::guesses;
 use super::patience::Forecast;
 use super::plan::Method;
+use super::solvers::davidson;
 use super::solvers::lanczos::{self, LanczosParams, LanczosResult, Patience, Unlimited};
 use super::solvers::measure::Measured;
-use super::solvers::multilevel::{self, MultilevelParams};
+use super::solvers::multilevel::{self, MultilevelParams, Precision};
 use super::solvers::shift_invert::{ShiftInvert, Shifted};
 use super::solvers::{Context, dense};
 use crate::error::{Error, Result};
@@ -49,6 +50,8 @@ pub(super) struct Attempts<'a> {
     pub null: Vec<f64>,
     /// Pairs wanted besides them.
     pub wanted: usize,
+    /// Groups of nodes on which the vectors are about constant, if they are known.
+    groups: Option<&'a [u32]>,
     pub params: &'a EigenParams,
     pub memory_limit: Option<u64>,
     pub context: Context<'a>,
@@ -63,12 +66,13 @@ impl<'a> Attempts<'a> {
         laplacian: &'a Laplacian<'a>,
         null: Vec<f64>,
         wanted: usize,
+        groups: Option<&'a [u32]>,
         params: &'a EigenParams,
         memory_limit: Option<u64>,
         context: Context<'a>,
     ) -> Self {
         let guesses = OnceCell::new();
-        Self { laplacian, null, wanted, params, memory_limit, context, applications: 0, guesses }
+        Self { laplacian, null, wanted, groups, params, memory_limit, context, applications: 0, guesses }
     }
 
     /// The pairs that a method finds; `None` if it does not apply.
@@ -84,7 +88,7 @@ impl<'a> Attempts<'a> {
             Method::ShiftInvert { max_applications, max_bytes } => {
                 self.shift_invert(max_applications, max_bytes)
             }
-            Method::Multigrid { may_break_down } => match self.multigrid() {
+            Method::Multigrid { may_break_down, precision } => match self.multigrid(precision) {
                 Err(Error::Numerical { .. }) if may_break_down => Ok(None),
                 found => found.map(Some),
             },
@@ -186,8 +190,13 @@ impl<'a> Attempts<'a> {
         unstoppable(self.context.check, move || shifted.factorize())
     }
 
-    fn multigrid(&mut self) -> Result<Candidate> {
-        let hierarchy = Hierarchy::new(self.laplacian.graph());
+    fn multigrid(&mut self, precision: Precision) -> Result<Candidate> {
+        let graph = self.laplacian.graph();
+        let hierarchy = if graph.n_nodes() > davidson::LONG {
+            Hierarchy::of_laplacian(graph)
+        } else {
+            Hierarchy::new(graph)
+        };
         let params = MultilevelParams {
             wanted: self.wanted,
             tolerance: OF_TOLERANCE * self.tolerance(),
@@ -195,6 +204,8 @@ impl<'a> Attempts<'a> {
             norm_bound: self.laplacian.norm_bound(),
             max_applications: self.remaining_applications(),
             guesses: self.guesses(),
+            groups: self.groups.filter(|groups| groups.len() > davidson::LONG),
+            precision,
         };
         let masses = self.laplacian.masses();
         let found = multilevel::smallest(&hierarchy, masses, &self.null, &params, self.context)?;

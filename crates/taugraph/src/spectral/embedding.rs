@@ -4,13 +4,16 @@ use rayon::prelude::*;
 
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::pairs::{EigenInfo, EigenParams};
-use super::solve::smallest_eigenpairs;
+use super::solve::smallest_eigenpairs_near;
 use crate::arrays::{Arrays, bad};
 use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 use crate::graph::SparseGraph;
 use crate::parameter::choices;
 use crate::progress::Run;
+
+/// Rows per thread at a time.
+const ROWS: usize = 1024;
 
 choices! {
     /// How the rows of eigenvector entries are normalized.
@@ -114,26 +117,48 @@ pub fn embed(
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Embedding> {
+    embed_near(graph, kind, n_columns, None, rows, params, run)
+}
+
+/// The same, given a group of every node on which the eigenvectors are about constant.
+pub(crate) fn embed_near(
+    graph: &SparseGraph,
+    kind: LaplacianKind,
+    n_columns: usize,
+    groups: Option<&[u32]>,
+    rows: RowNormalization,
+    params: &EigenParams,
+    run: &Run<'_>,
+) -> Result<Embedding> {
     let laplacian = Laplacian::new(graph, kind);
-    let pairs = smallest_eigenpairs(&laplacian, n_columns, params, run)?;
+    let pairs = smallest_eigenpairs_near(&laplacian, n_columns, groups, params, run)?;
     let n = graph.n_nodes();
+    let columns: Vec<(&[f64], f64)> = pairs
+        .vectors
+        .par_chunks_exact(n)
+        .zip(&pairs.values)
+        .map(|(vector, &value)| {
+            let largest = vector.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
+            let scale = match rows {
+                RowNormalization::Diffusion if kind == LaplacianKind::Unnormalized => {
+                    1.0 - value / laplacian.norm_bound()
+                }
+                RowNormalization::Diffusion => 1.0 - value,
+                _ => 1.0,
+            };
+            (vector, scale * if largest < 0.0 { -1.0 } else { 1.0 })
+        })
+        .collect();
     let mut coordinates = vec![0.0; n * n_columns];
-    for (column, (vector, &value)) in pairs.vectors.chunks_exact(n).zip(&pairs.values).enumerate() {
-        let largest = vector.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
-        let scale = match rows {
-            RowNormalization::Diffusion if kind == LaplacianKind::Unnormalized => {
-                1.0 - value / laplacian.norm_bound()
-            }
-            RowNormalization::Diffusion => 1.0 - value,
-            _ => 1.0,
-        } * if largest < 0.0 { -1.0 } else { 1.0 };
-        for (node, v) in vector.iter().enumerate() {
-            let degree = laplacian.degrees()[node];
+    coordinates.par_chunks_exact_mut(n_columns).with_min_len(ROWS).enumerate().for_each(|(node, row)| {
+        let degree = laplacian.degrees()[node];
+        for (to, (vector, scale)) in row.iter_mut().zip(&columns) {
+            let v = vector[node];
             let of_node =
-                if kind == LaplacianKind::RandomWalk && degree > 0.0 { v / degree.sqrt() } else { *v };
-            coordinates[node * n_columns + column] = scale * of_node;
+                if kind == LaplacianKind::RandomWalk && degree > 0.0 { v / degree.sqrt() } else { v };
+            *to = scale * of_node;
         }
-    }
+    });
     let row_lengths = (rows == RowNormalization::UnitLength).then(|| unit_rows(&mut coordinates, n_columns));
     Ok(Embedding {
         coordinates,

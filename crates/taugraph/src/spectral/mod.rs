@@ -11,8 +11,8 @@ mod shape;
 mod solve;
 mod solvers;
 
-pub(crate) use embedding::unit_row;
 pub use embedding::{Embedding, RowNormalization, embed};
+pub(crate) use embedding::{embed_near, unit_row};
 pub use laplacian::{Laplacian, LaplacianKind};
 pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
 pub use solve::smallest_eigenpairs;

@@ -3,12 +3,14 @@
 //! 1. Small problems: all pairs of the dense matrix.
 //! 2. Narrow graphs, which have small gaps but also small factors: Lanczos on the shift-inverted operator.
 //! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
-//! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson.
+//! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson. With very
+//!    many nodes Davidson at once, preconditioned in single precision.
 //! 5. If these fail: Lanczos once more, with many more steps; up to 3000 nodes the dense matrix.
 
 use super::pairs::{EigenSolver, SolverChoice};
 use super::shape::Shape;
 use super::solvers::davidson;
+use super::solvers::multilevel::Precision;
 use crate::linear::Hierarchy;
 
 /// Up to this many nodes the dense eigenproblem is solved right away; the limit is a choice, not a measurement.
@@ -62,6 +64,7 @@ pub(super) enum Method {
     Multigrid {
         /// Whether other methods follow if the weights vary too much for its sums.
         may_break_down: bool,
+        precision: Precision,
     },
 }
 
@@ -119,6 +122,11 @@ impl Problem {
         self.n_nodes <= DENSE_NODES || 3 * (self.wanted + self.n_null) >= self.n_nodes
     }
 
+    /// Whether a component of at least this band work and at most this length makes the graph compact, whatever its shape.
+    pub fn is_compact(&self, least_band_work: f64, max_length: usize) -> bool {
+        least_band_work > NARROW_WORK * self.n_edges as f64 && max_length < LONG
+    }
+
     fn class(&self, shape: Shape) -> GraphClass {
         if shape.band_work <= NARROW_WORK * self.n_edges as f64 {
             GraphClass::Narrow
@@ -140,17 +148,22 @@ impl Problem {
                 max_applications: MAX_SOLVES,
                 max_bytes: self.memory_limit.map(|limit| limit / 2),
             },
-            EigenSolver::Multigrid => Method::Multigrid { may_break_down: false },
+            EigenSolver::Multigrid => {
+                Method::Multigrid { may_break_down: false, precision: Precision::Double }
+            }
         }
     }
 
     /// Methods, and fallbacks after them.
     fn by_class(&self, class: GraphClass) -> (Vec<Method>, Vec<Method>) {
-        let multigrid = Method::Multigrid { may_break_down: true };
+        let multigrid = |precision| Method::Multigrid { may_break_down: true, precision };
         let methods = match class {
-            GraphClass::Narrow => vec![self.shift_invert(), multigrid],
-            GraphClass::Long => vec![multigrid],
-            GraphClass::Compact => vec![self.first_lanczos(), multigrid],
+            GraphClass::Narrow => vec![self.shift_invert(), multigrid(Precision::Double)],
+            GraphClass::Long => vec![multigrid(Precision::Double)],
+            GraphClass::Compact if self.n_nodes > davidson::LONG => {
+                vec![multigrid(Precision::Single), multigrid(Precision::Double)]
+            }
+            GraphClass::Compact => vec![self.first_lanczos(), multigrid(Precision::Double)],
         };
         let mut fallbacks = vec![self.last_lanczos()];
         fallbacks.extend(self.last_resort());
@@ -191,7 +204,8 @@ impl Problem {
 
 /// Bytes that may be allocated for `wanted` pairs besides the graph: what multigrid needs, and a factor may also use.
 pub(super) fn granted(n: usize, n_edges: u64, wanted: usize) -> u64 {
-    let [making, kept] = Hierarchy::bytes(n as u64, n_edges);
+    let bytes = if n > davidson::LONG { Hierarchy::bytes_of_laplacian } else { Hierarchy::bytes };
+    let [making, kept] = bytes(n as u64, n_edges);
     making.max(kept + davidson::bytes(n, wanted))
 }
 
@@ -214,7 +228,7 @@ mod tests {
 
     const FIRST_LANCZOS: Method = Method::Lanczos { max_applications: 250, gives_way: true };
     const LAST_LANCZOS: Method = Method::Lanczos { max_applications: 5000, gives_way: false };
-    const MULTIGRID: Method = Method::Multigrid { may_break_down: true };
+    const MULTIGRID: Method = Method::Multigrid { may_break_down: true, precision: Precision::Double };
 
     fn plan(problem: Problem, shape: Shape) -> Vec<(Method, bool)> {
         let attempts = Plan::new(&problem, || shape).attempts;
@@ -290,6 +304,9 @@ mod tests {
         assert_eq!(only(EigenSolver::Dense), [(Method::Dense, false)]);
         assert_eq!(only(EigenSolver::Lanczos), [(lanczos, false)]);
         assert_eq!(only(EigenSolver::ShiftInvert), [(inverse, false)]);
-        assert_eq!(only(EigenSolver::Multigrid), [(Method::Multigrid { may_break_down: false }, false)]);
+        assert_eq!(
+            only(EigenSolver::Multigrid),
+            [(Method::Multigrid { may_break_down: false, precision: Precision::Double }, false)]
+        );
     }
 }

@@ -66,8 +66,9 @@ pub(super) struct Shape {
     pub length: usize,
 }
 
-/// Measures a graph from its ends.
-pub(super) fn shape(graph: &SparseGraph) -> Shape {
+/// Measures a graph from its ends. What one sweep proves may settle what the shape is needed for: given the least band work and the largest
+/// length that a component can have, `is_settled` tells whether its ends need not be found.
+pub(super) fn shape(graph: &SparseGraph, is_settled: impl Fn(f64, usize) -> bool) -> Shape {
     let mut seen = vec![0; graph.n_nodes()];
     let mut sweep = 0;
     let mut shape = Shape { band_work: 0.0, length: 0 };
@@ -77,7 +78,11 @@ pub(super) fn shape(graph: &SparseGraph) -> Shape {
         }
         sweep += 1;
         let mut levels = Levels::from(graph, first, &mut seen, sweep);
-        for _ in 1..SWEEPS {
+        // No two nodes are farther apart than twice the distance of the farthest, and most evenly spread levels take the least work.
+        let (size, longest) = (levels.nodes.len() as f64, 2 * (levels.len() - 1));
+        let least_work = size.powi(3) / ((longest + 1) as f64).powi(2);
+        let sweeps = if is_settled(least_work, longest) { 1 } else { SWEEPS };
+        for _ in 1..sweeps {
             sweep += 1;
             let from_far = Levels::from(graph, levels.far_end(graph), &mut seen, sweep);
             let grew = from_far.len() > levels.len();
@@ -99,7 +104,7 @@ mod tests {
 
     fn shape_of(n: usize, pairs: impl IntoIterator<Item = (u32, u32)>) -> Shape {
         let edges = Edges::from_pairs(n, pairs.into_iter().collect::<Vec<_>>()).unwrap();
-        shape(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap())
+        shape(&SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap(), |_, _| false)
     }
 
     /// Whatever node the search begins with, it finds an end: each row is adjacent to one earlier node.

@@ -25,13 +25,25 @@ pub fn smallest_eigenpairs(
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
+    smallest_eigenpairs_near(laplacian, n_pairs, None, params, run)
+}
+
+/// The same, given a group of every node: on very many nodes, the search starts from vectors that are about constant on each group.
+pub(super) fn smallest_eigenpairs_near(
+    laplacian: &Laplacian<'_>,
+    n_pairs: usize,
+    groups: Option<&[u32]>,
+    params: &EigenParams,
+    run: &Run<'_>,
+) -> Result<Eigenpairs> {
     // Enter the thread pool once, not for each of the many short parallel loops.
-    rayon::scope(|_| find_smallest(laplacian, n_pairs, params, run))
+    rayon::scope(|_| find_smallest(laplacian, n_pairs, groups, params, run))
 }
 
 fn find_smallest(
     laplacian: &Laplacian<'_>,
     n_pairs: usize,
+    groups: Option<&[u32]>,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
@@ -50,7 +62,7 @@ fn find_smallest(
     let check = || run.check();
     let context = Context { stream: Stream::new(run.seed, Stage::Eigen), check: &check };
     let wanted = n_pairs - n_null;
-    let mut attempts = Attempts::new(laplacian, null, wanted, params, run.memory_limit, context);
+    let mut attempts = Attempts::new(laplacian, null, wanted, groups, params, run.memory_limit, context);
     let found = match wanted {
         0 => Found::default(),
         _ => carry_out(&plan(laplacian, n_null, wanted, params, run.memory_limit), &mut attempts)?,
@@ -86,7 +98,7 @@ fn plan(
         max_applications: params.max_applications,
         memory_limit,
     };
-    Plan::new(&problem, || shape(graph))
+    Plan::new(&problem, || shape(graph, |work, length| problem.is_compact(work, length)))
 }
 
 /// Makes the attempts in order until one finds all pairs and confirms that none was missed.

@@ -2,6 +2,7 @@
 
 mod by_tiles;
 mod by_tree;
+mod cell_pairs;
 mod frontier;
 mod representatives;
 
@@ -13,14 +14,16 @@ use super::ivf::Ivf;
 use super::search::PointSearch;
 use super::{SearchParams, Space, sparse};
 use crate::error::Result;
+use crate::points::Points;
 use crate::progress::Run;
 use crate::random::{Stage, Stream};
 use by_tiles::{by_frontiers, by_tiles};
 use by_tree::by_tree;
+use cell_pairs::CellPairs;
 use frontier::Cells;
 
-/// Maximum number of pairs for an exact search by tiles; a second or two in 16 columns.
-const MAX_PAIRS: u64 = 2_000_000_000;
+/// Maximum number of pairs, times columns, for an exact search by tiles; a second or two.
+const MAX_WORK: u64 = 32_000_000_000;
 
 /// A pair of points in different groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +55,8 @@ pub(crate) struct OutsideSearch<'a> {
     ivf: OnceCell<Ivf<'a>>,
     /// The groups of the first search by tiles; `None` if they are of no use.
     cells: OnceCell<Option<Cells>>,
+    /// The same for groups that are too large to look at all pairs.
+    cell_pairs: OnceCell<Option<CellPairs>>,
 }
 
 /// The shortest pair leaving each group, and whether it is guaranteed to be the shortest.
@@ -62,13 +67,14 @@ pub(crate) struct OutsidePairs {
 
 impl<'a> OutsideSearch<'a> {
     pub fn new(space: &'a Space, params: &'a SearchParams) -> Self {
-        Self { space, params, ivf: OnceCell::new(), cells: OnceCell::new() }
+        Self { space, params, ivf: OnceCell::new(), cells: OnceCell::new(), cell_pairs: OnceCell::new() }
     }
 
     /// The shortest pair leaving each group that has one, except group `skipped`.
     ///
     /// If all other groups search, the skipped one (ideally the largest) need not. If the groups are so large that this would take
-    /// very long, sampled representatives search for each of them: the pairs are then short, but perhaps not the shortest.
+    /// very long, large groups search from the centers of groups, or by sampled representatives if there are many: the pairs are then
+    /// short, but perhaps not the shortest.
     ///
     /// # Panics
     /// If the space is a neighbor graph, which has no distances to points outside it.
@@ -84,7 +90,9 @@ impl<'a> OutsideSearch<'a> {
             Space::Points(space) => match PointSearch::of(space) {
                 PointSearch::Scan => by_scan(self.space, group, skipped, run)?,
                 PointSearch::Tree(transform) => by_tree(space.points(), transform, group, skipped, run)?,
-                PointSearch::Panels(transform) if self.may_look_at_all_pairs(group, skipped) => {
+                PointSearch::Panels(transform)
+                    if self.may_look_at_all_pairs(space.points(), group, skipped) =>
+                {
                     let points = space.points();
                     let cells = self.cells.get_or_init(|| Cells::new(points, group, n_groups)).as_ref();
                     match cells.and_then(|cells| cells.frontiers(points, transform, group, n_groups, skipped))
@@ -98,7 +106,7 @@ impl<'a> OutsideSearch<'a> {
                 }
                 PointSearch::Panels(transform) => {
                     is_exact = false;
-                    self.by_representatives(space.points(), transform, group, skipped, run)?
+                    self.by_representatives(space.points(), transform, group, n_groups, skipped, run)?
                 }
             },
             // For a fixed point inside, the nearest point outside with the lowest id also has the lowest key.
@@ -117,11 +125,15 @@ impl<'a> OutsideSearch<'a> {
         Ok(OutsidePairs { shortest, is_exact })
     }
 
-    fn may_look_at_all_pairs(&self, group: &[u32], skipped: u32) -> bool {
-        let n = self.space.len();
+    fn may_look_at_all_pairs(&self, points: &Points, group: &[u32], skipped: u32) -> bool {
         let n_searching = group.iter().filter(|&&own| own != skipped).count();
-        !self.params.tries_ivf(n) || n_searching as u64 * n as u64 <= MAX_PAIRS
+        !self.params.tries_ivf(points.len()) || !is_much_work(points, n_searching)
     }
+}
+
+/// Whether a search of so many points among all takes long.
+fn is_much_work(points: &Points, n_searching: usize) -> bool {
+    n_searching as u64 * points.values().len() as u64 > MAX_WORK
 }
 
 fn by_scan(space: &Space, group: &[u32], skipped: u32, run: &Run<'_>) -> Result<Vec<OutsidePair>> {
@@ -163,7 +175,6 @@ fn members_of(group: &[u32], skipped: u32, most: usize, run: &Run<'_>) -> Vec<Ve
 mod tests {
     use super::*;
     use crate::distance::Metric;
-    use crate::points::Points;
     use proptest::prelude::*;
 
     proptest! {
@@ -230,9 +241,9 @@ mod tests {
         assert!((20..140).contains(&n_used), "{n_used}");
     }
 
-    /// Blobs of thousands of points: representatives and shortening find pairs barely longer than the shortest.
+    /// Blobs of thousands of points: both ways find pairs barely longer than the shortest.
     #[test]
-    fn representatives_find_short_pairs() {
+    fn large_groups_get_short_pairs() {
         let data = crate::generators::uneven_blobs(6000, 8, 4, 3).unwrap();
         let group: Vec<u32> = data.labels.iter().copied().collect();
         let space = Space::from_points(data.points, Metric::Euclidean).unwrap();
@@ -242,11 +253,23 @@ mod tests {
         let params = SearchParams::default();
         let search = OutsideSearch::new(&space, &params);
         let exact = search.nearest(&group, 4, 0, &run).unwrap().shortest;
-        let found = search.by_representatives(points.points(), transform, &group, 0, &run).unwrap();
-        assert_eq!(found.len(), 3);
-        for pair in found {
-            let shortest = exact[group[pair.inside as usize] as usize].unwrap();
-            assert!(pair.distance <= 1.15 * shortest.distance, "{pair:?} and {shortest:?}");
+        let points = points.points();
+        let cells = CellPairs::new(points, &group, 4).unwrap();
+        for found in [
+            search.by_representatives(points, transform, &group, 4, 0, &run).unwrap(),
+            search
+                .of_large_groups(points, transform, &group, &members_of(&group, 0, 256, &run), &run)
+                .unwrap(),
+            cells.nearest(points, transform, &group, &[1, 2, 3], &run).unwrap(),
+            // Again, from what is known.
+            cells.nearest(points, transform, &group, &[1, 2, 3], &run).unwrap(),
+        ] {
+            for own in 1..4 {
+                let of_group = found.iter().filter(|pair| group[pair.inside as usize] == own);
+                let pair = of_group.copied().map(Some).fold(None, OutsidePair::better).unwrap();
+                let shortest = exact[own as usize].unwrap();
+                assert!(pair.distance <= 1.15 * shortest.distance, "{pair:?} and {shortest:?}");
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Short pairs between groups that are too large to scan every pair: sampled representatives of each group search on its
-//! behalf, and the pairs that those of large groups find are shortened from either end in turn.
+//! Short pairs between groups that are too large to scan every pair. Small groups search as a whole; large ones by the centers of
+//! groups or, if there are many, by sampled representatives, whose pairs are shortened from either end in turn.
 
 use rayon::prelude::*;
 
 use super::by_tiles::by_tiles;
-use super::{MAX_PAIRS, OutsidePair, OutsideSearch, members_of};
+use super::cell_pairs::CellPairs;
+use super::{OutsidePair, OutsideSearch, is_much_work, members_of};
 use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::neighbors::ivf::Ivf;
@@ -23,6 +24,7 @@ impl<'a> OutsideSearch<'a> {
         points: &'a Points,
         transform: SquareTransform,
         group: &[u32],
+        n_groups: usize,
         skipped: u32,
         run: &Run<'_>,
     ) -> Result<Vec<OutsidePair>> {
@@ -33,7 +35,7 @@ impl<'a> OutsideSearch<'a> {
         // Groups whose members have found nothing yet.
         let mut unlucky = Vec::new();
         let mut found = Vec::new();
-        if n_small as u64 * points.len() as u64 > MAX_PAIRS {
+        if is_much_work(points, n_small) {
             let ivf = match self.ivf.get() {
                 Some(ivf) => ivf,
                 None => {
@@ -65,13 +67,35 @@ impl<'a> OutsideSearch<'a> {
             unlucky = small;
         }
         found.extend(by_tiles(points, transform, group, &unlucky, run)?);
-        let of_large = by_tiles(points, transform, group, &large, run)?;
-        let shortened = of_large.into_par_iter().map(|pair| {
+        if large.is_empty() {
+            return Ok(found);
+        }
+        let of_large = match self.cell_pairs.get_or_init(|| CellPairs::new(points, group, n_groups)) {
+            Some(cells) => {
+                let groups: Vec<u32> = large.iter().map(|members| group[members[0] as usize]).collect();
+                cells.nearest(points, transform, group, &groups, run)?
+            }
+            None => self.of_large_groups(points, transform, group, &large, run)?,
+        };
+        found.extend(of_large);
+        Ok(found)
+    }
+
+    /// What sampled representatives of each group find, shortened.
+    pub(super) fn of_large_groups(
+        &self,
+        points: &Points,
+        transform: SquareTransform,
+        group: &[u32],
+        representatives: &[Vec<u32>],
+        run: &Run<'_>,
+    ) -> Result<Vec<OutsidePair>> {
+        let pairs = by_tiles(points, transform, group, representatives, run)?;
+        let shortened = pairs.into_par_iter().map(|pair| {
             run.check()?;
             Ok(shorten(pair, points, transform, group))
         });
-        found.extend(shortened.collect::<Result<Vec<_>>>()?);
-        Ok(found)
+        shortened.collect()
     }
 }
 

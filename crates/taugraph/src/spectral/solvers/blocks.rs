@@ -32,20 +32,32 @@ impl Block {
     pub fn in_order(vectors: &[f64], order: &[u32]) -> Self {
         let n = order.len();
         let mut block = Self::zeros(n, vectors.len() / n);
-        for (to, &node) in block.values.chunks_exact_mut(block.width).zip(order) {
+        let width = block.width;
+        block.values.par_chunks_mut(width).with_min_len(CHUNK).zip(order).for_each(|(to, &node)| {
             to.iter_mut().zip(vectors.chunks_exact(n)).for_each(|(to, vector)| *to = vector[node as usize]);
-        }
+        });
         block
     }
 
     /// The first vectors, column-major, by node of the graph.
     pub fn by_node(&self, n_vectors: usize, order: &[u32]) -> Vec<f64> {
-        let mut vectors = vec![0.0; order.len() * n_vectors];
-        for (from, &node) in self.nodes().zip(order) {
-            let places = vectors[node as usize..].iter_mut().step_by(order.len());
-            places.zip(from).for_each(|(to, from)| *to = *from);
-        }
+        let n = order.len();
+        let mut vectors = vec![0.0; n * n_vectors];
+        vectors.par_chunks_mut(n * LANES).enumerate().for_each(|(first, vectors)| {
+            for (from, &node) in self.nodes().zip(order) {
+                let places = vectors[node as usize..].iter_mut().step_by(n);
+                places.zip(&from[first * LANES..]).for_each(|(to, from)| *to = *from);
+            }
+        });
         vectors
+    }
+
+    /// The last vectors, with what pads them.
+    pub fn last(&self, n_vectors: usize) -> Block {
+        let mut last = Self::zeros(self.values.len() / self.width, n_vectors.min(self.width));
+        let first = self.width - last.width;
+        last.update(self, |to, from| to.copy_from_slice(&from[first..]));
+        last
     }
 
     /// Vectors by nodes.

@@ -12,7 +12,7 @@ use faer::Mat;
 use super::Context;
 use super::blocks::Block;
 use super::quality::Quality;
-use super::search_space::{FRESH, SearchSpace};
+use super::search_space::{AT_ONCE as RESIDUALS, FRESH, SearchSpace};
 use crate::error::Result;
 use crate::linear::LANES;
 
@@ -20,7 +20,7 @@ const MAX_STEPS: u32 = 500;
 /// Steps without progress after which pairs within the tolerance are accepted: the next pair is too close to be told apart.
 const PATIENCE: u32 = 30;
 /// Very long vectors are expensive: fewer of them are kept, and fewer are processed at once.
-const LONG: usize = 200_000;
+pub(in super::super) const LONG: usize = 200_000;
 
 /// A positive semidefinite operator on blocks of vectors, with an approximate inverse.
 pub(super) trait PreconditionedOperator: Sync {
@@ -29,8 +29,8 @@ pub(super) trait PreconditionedOperator: Sync {
     /// A·x; overwrites x.
     fn image(&self, x: Block) -> Block;
 
-    /// Approximate solutions of A·z = r for the given vectors of `r`, up to null vectors.
-    fn solve(&self, r: &Block, named: &[usize]) -> Block;
+    /// Approximate solutions of A·z = r for the given vectors of `r`, up to null vectors; perhaps among vectors that are 0.
+    fn solve(&self, r: Block, named: &[usize]) -> Block;
 }
 
 /// Parameters of the iteration.
@@ -72,16 +72,16 @@ impl Widths {
 /// Peak memory in bytes, besides the operator.
 pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
-    // Residuals with their vectors; or residuals, corrections and the work space of multigrid.
-    let beside = (3 * block).max(2 * block + 4 * at_once.min(block) + 2);
+    // Residuals, some of them being computed; or residuals, corrections and the work space of multigrid.
+    let beside = (block + 3 * block.min(RESIDUALS)).max(2 * block + 4 * at_once.min(block) + 2);
     8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
 }
 
 /// Starting vectors besides random ones.
 pub(super) struct Start {
     /// Any guesses.
-    pub guesses: Option<Block>,
-    /// A whole block of vectors, close to the wanted ones.
+    pub guesses: Vec<Block>,
+    /// Vectors close to the wanted ones, or to the next.
     pub rough: Option<Block>,
 }
 
@@ -107,7 +107,11 @@ pub(super) fn smallest<O: PreconditionedOperator>(
     let mut search = Search::new(operator, null, start, params, context)?;
     loop {
         (context.check)()?;
-        let look = search.look()?;
+        let mut look = search.look()?;
+        if look.quality.is_done() && look.measured.len() < look.count {
+            search.lengths.clear();
+            look = search.look()?;
+        }
         match search.verdict(&look.quality) {
             Some(confirmed) => return Ok(search.finish(look, confirmed)),
             None => search.widen(look)?,
@@ -120,8 +124,9 @@ struct Look {
     /// The vectors in terms of the basis, and how many of them are considered.
     rotation: Mat<f64>,
     count: usize,
+    /// The pairs whose residuals were computed, and these; of the others they were small before.
+    measured: Vec<usize>,
     residuals: Block,
-    vectors: Block,
     quality: Quality,
 }
 
@@ -134,6 +139,8 @@ struct Search<'a, O> {
     applications: usize,
     /// The smallest worst residual so far, and the step at which it occurred.
     best: (f64, u32),
+    /// The lengths of the residuals when they were last computed; empty if all are to be computed.
+    lengths: Vec<f64>,
 }
 
 impl<'a, O: PreconditionedOperator> Search<'a, O> {
@@ -145,7 +152,7 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
         context: Context<'_>,
     ) -> Result<Self> {
         let mut space = SearchSpace::new(operator, null, params.widths.space, context.stream);
-        if let Some(guesses) = start.guesses {
+        for guesses in start.guesses {
             space.widen(guesses)?;
         }
         let n_random = if start.rough.is_some() { LANES } else { params.widths.block };
@@ -153,20 +160,43 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
             space.widen(rough)?;
         }
         let applications = space.widen_at_random(n_random)?;
-        Ok(Self { operator, params, space, step: 0, applications, best: (f64::INFINITY, 0) })
+        Ok(Self {
+            operator,
+            params,
+            space,
+            step: 0,
+            applications,
+            best: (f64::INFINITY, 0),
+            lengths: Vec::new(),
+        })
     }
 
     fn look(&mut self) -> Result<Look> {
         let DavidsonParams { wanted, tolerance, angle, norm_bound, .. } = *self.params;
         let (values, rotation) = self.space.ritz()?;
         let count = self.params.widths.block.min(self.space.filled);
-        let (residuals, vectors) = self.space.residuals(rotation.as_ref().subcols(0, count), &values);
-        let quality =
-            Quality::new(&values[..count], residuals.lengths(), wanted, tolerance, angle, norm_bound);
+        let judge = |lengths: &[f64]| {
+            Quality::new(&values[..count], lengths.to_vec(), wanted, tolerance, angle, norm_bound)
+        };
+        // A pair that has converged stays where it is: on long vectors it is not measured again before the end.
+        let is_known = self.lengths.len() == count && self.operator.len() > LONG;
+        let measured: Vec<usize> = match is_known {
+            true => {
+                let before = judge(&self.lengths);
+                (0..count).filter(|&rank| rank >= wanted || before.is_pending(rank)).collect()
+            }
+            false => (0..count).collect(),
+        };
+        let chosen = Mat::from_fn(rotation.nrows(), measured.len(), |i, j| rotation[(i, measured[j])]);
+        let of_chosen: Vec<f64> = measured.iter().map(|&rank| values[rank]).collect();
+        let residuals = self.space.residuals(chosen.as_ref(), &of_chosen);
+        self.lengths.resize(count, 0.0);
+        measured.iter().zip(residuals.lengths()).for_each(|(&rank, length)| self.lengths[rank] = length);
+        let quality = judge(&self.lengths);
         if quality.worst() < 0.5 * self.best.0 {
             self.best = (quality.worst(), self.step);
         }
-        Ok(Look { rotation, count, residuals, vectors, quality })
+        Ok(Look { rotation, count, measured, residuals, quality })
     }
 
     /// Whether the pairs are confirmed, if the search is over.
@@ -183,17 +213,18 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
     fn finish(self, look: Look, confirmed: bool) -> DavidsonResult {
         let next = look.quality.distance.filter(|_| confirmed);
         let gap = next.map(|distance| distance - look.quality.lengths[self.params.wanted]);
-        DavidsonResult { vectors: look.vectors, applications: self.applications, confirmed, gap }
+        drop(look.residuals);
+        let vectors = self.space.combined(look.rotation.as_ref().subcols(0, look.count));
+        DavidsonResult { vectors, applications: self.applications, confirmed, gap }
     }
 
     /// Expands the space by the preconditioned residuals of pending pairs.
     fn widen(&mut self, look: Look) -> Result<()> {
-        let Look { rotation, count, residuals, vectors, quality } = look;
-        // Before anything else as large is allocated.
-        drop(vectors);
-        let named = quality.to_improve();
-        let correction = (!named.is_empty()).then(|| self.operator.solve(&residuals, &named));
-        drop(residuals);
+        let Look { rotation, count, measured, residuals, quality } = look;
+        // By their places among the measured ones.
+        let named: Vec<usize> =
+            quality.to_improve().iter().filter_map(|rank| measured.binary_search(rank).ok()).collect();
+        let correction = (!named.is_empty()).then(|| self.operator.solve(residuals, &named));
         let leading = rotation.as_ref().subcols(0, count);
         self.space.make_room(named.len().max(LANES), leading, self.step);
         self.applications += named.len();
@@ -227,9 +258,9 @@ mod tests {
             x
         }
 
-        fn solve(&self, r: &Block, named: &[usize]) -> Block {
+        fn solve(&self, r: Block, named: &[usize]) -> Block {
             let mut z = Block::zeros(self.len(), named.len());
-            z.update(r, |to, from| to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]));
+            z.update(&r, |to, from| to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]));
             z.scale(&self.0, |value| if value > 0.0 { (1.0 + value.fract()) / value } else { 0.0 });
             z
         }
@@ -253,7 +284,7 @@ mod tests {
             max_applications: 5000,
             widths,
         };
-        let start = Start { guesses: None, rough: None };
+        let start = Start { guesses: Vec::new(), rough: None };
         let context = Context { stream: Stream::new(1, Stage::Eigen), check };
         smallest(&Diagonal(values), null, start, &params, context)
     }

@@ -7,9 +7,9 @@ use super::Context;
 use super::blocks::Block;
 use super::davidson::{self, DavidsonParams, Start, Widths};
 use super::nested::rough_vectors;
-use super::preconditioned::Preconditioned;
+use super::preconditioned::{Inverse, Preconditioned};
 use crate::error::Result;
-use crate::linear::{Hierarchy, Multigrid};
+use crate::linear::{Hierarchy, LANES, Multigrid, Real};
 
 /// The Laplacian of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,18 @@ pub(in super::super) enum Masses {
     Degrees,
     /// Each node counts as one: D − W.
     Ones,
+}
+
+/// Shift of the Laplacian whose inverse is computed in single precision, relative to the degrees: as large as eigenvalues of interest
+/// in graphs that are not long, and far above rounding.
+const SHIFT: f64 = 3e-4;
+
+/// The precision of the preconditioner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Precision {
+    Double,
+    /// For graphs that are not long: smaller eigenvalues than [`SHIFT`] converge slowly.
+    Single,
 }
 
 /// Parameters of the iteration. Vectors are column-major, by node of the graph.
@@ -34,6 +46,10 @@ pub(in super::super) struct MultilevelParams<'a> {
     pub max_applications: usize,
     /// Starting vectors besides random ones.
     pub guesses: &'a [f64],
+    /// Groups of nodes on which the vectors are about constant, if they are known.
+    pub groups: Option<&'a [u32]>,
+    /// The precision of the preconditioner.
+    pub precision: Precision,
 }
 
 /// The best pairs found, converged or not.
@@ -58,11 +74,27 @@ pub(in super::super) fn smallest(
     let (order, wanted) = (hierarchy.order(), params.wanted);
     let widths = Widths::new(order.len(), wanted, order.len() - null.len() / order.len());
     let multigrid = Multigrid::new(hierarchy, None, None);
-    let operator = Preconditioned::new(hierarchy, &multigrid, masses, widths.at_once);
+    let shifted = (params.precision == Precision::Single).then(|| {
+        let mut extra = vec![0.0; order.len()];
+        order.iter().zip(multigrid.diagonal()).for_each(|(&node, mass)| extra[node as usize] = SHIFT * mass);
+        Multigrid::new(hierarchy, None, Some(&extra))
+    });
+    let (inverse, at_once) = match &shifted {
+        None => (Inverse::Double, widths.at_once),
+        Some(shifted) => (Inverse::Single(shifted), 2 * f32::LANES),
+    };
+    let operator = Preconditioned::new(hierarchy, &multigrid, masses, at_once, inverse);
     let unit = operator.unit();
     let null = Block::in_order(null, order);
     let rough = rough_vectors(&operator, &null, widths.block, context)?;
+    // The groups give the wanted vectors; of the others only those above them are missing.
+    let near_groups = params.groups.map(|groups| operator.near_groups(groups, order));
+    let rough = match near_groups {
+        Some(_) => rough.map(|rough| rough.last(2 * LANES)),
+        None => rough,
+    };
     let guesses = (!params.guesses.is_empty()).then(|| Block::in_order(params.guesses, order));
+    let start = Start { guesses: guesses.into_iter().chain(near_groups).collect(), rough };
     let davidson = DavidsonParams {
         wanted,
         tolerance: params.tolerance / unit,
@@ -71,7 +103,7 @@ pub(in super::super) fn smallest(
         max_applications: params.max_applications,
         widths,
     };
-    let found = davidson::smallest(&operator, null, Start { guesses, rough }, &davidson, context)?;
+    let found = davidson::smallest(&operator, null, start, &davidson, context)?;
     Ok(MultilevelResult {
         vectors: found.vectors.by_node(wanted, order),
         applications: found.applications,

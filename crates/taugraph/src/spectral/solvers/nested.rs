@@ -5,7 +5,7 @@
 
 use super::Context;
 use super::blocks::Block;
-use super::davidson::PreconditionedOperator;
+use super::davidson::{LONG, PreconditionedOperator};
 use super::preconditioned::Preconditioned;
 use super::search_space::SearchSpace;
 use crate::error::Result;
@@ -29,6 +29,10 @@ pub(super) fn rough_vectors(
     let mut null = laplacian.restricted(null, &coarser);
     null.normalize();
     let start = rough_vectors(&coarser, &null, count, context)?;
+    // Steps on long vectors pay only with the whole graph.
+    if let Some(start) = start.as_ref().filter(|_| coarser.len() > LONG) {
+        return Ok(Some(laplacian.prolonged(start, &coarser)));
+    }
     let mut space = SearchSpace::new(&coarser, null, (STEPS + 1) * count, context.stream);
     match start {
         Some(start) => {
@@ -42,8 +46,8 @@ pub(super) fn rough_vectors(
         (context.check)()?;
         let (values, rotation) = space.ritz()?;
         let count = count.min(space.filled);
-        let (residuals, _) = space.residuals(rotation.as_ref().subcols(0, count), &values);
-        if !space.widen(coarser.solve(&residuals, &(0..count).collect::<Vec<_>>()))? {
+        let residuals = space.residuals(rotation.as_ref().subcols(0, count), &values);
+        if !space.widen(coarser.solve(residuals, &(0..count).collect::<Vec<_>>()))? {
             break;
         }
     }
@@ -60,6 +64,7 @@ mod tests {
     use crate::linear::{Hierarchy, Multigrid};
     use crate::random::{Stage, Stream};
     use crate::spectral::solvers::multilevel::Masses;
+    use crate::spectral::solvers::preconditioned::Inverse;
 
     /// The smallest eigenvalues of a long grid are those of a path; null vectors stay null vectors on every level.
     #[test]
@@ -75,7 +80,7 @@ mod tests {
         let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
         let hierarchy = Hierarchy::new(&graph);
         let multigrid = Multigrid::new(&hierarchy, None, None);
-        let laplacian = Preconditioned::new(&hierarchy, &multigrid, Masses::Ones, 8);
+        let laplacian = Preconditioned::new(&hierarchy, &multigrid, Masses::Ones, 8, Inverse::Double);
         let mut null = Block::zeros(graph.n_nodes(), 1);
         null.values.chunks_exact_mut(null.width).for_each(|node| node[0] = 1.0);
         null.normalize();

@@ -40,7 +40,8 @@ impl Quality {
         Self { wanted, lengths: lengths[..values.len()].to_vec(), distance, goal, rounding }
     }
 
-    fn is_pending(&self, rank: usize) -> bool {
+    /// Whether a pair has not converged.
+    pub fn is_pending(&self, rank: usize) -> bool {
         let goal = match rank {
             rank if rank < self.wanted => self.goal,
             rank if rank == self.wanted => self.goal.max(SURE * self.distance.unwrap_or(0.0)),

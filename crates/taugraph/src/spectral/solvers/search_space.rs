@@ -7,12 +7,15 @@ use super::blocks::{Block, CHUNK, products};
 use super::davidson::PreconditionedOperator;
 use crate::dense::{multiply, orthonormalize, symmetric_eigen};
 use crate::error::Result;
+use crate::linear::LANES;
 use crate::random::Stream;
 
 /// A vector of which less than this fraction is orthogonal to the space lies in it.
 const KNOWN: f64 = 1e-10;
 /// If rounding errors grow by no more than this, vectors stay orthogonal enough: to 1e-13.
 const HARMLESS: f64 = 1e3;
+/// Vectors whose residuals are computed at once.
+pub(super) const AT_ONCE: usize = 4 * LANES;
 /// Maximum number of attempts to fill up the start with fresh random vectors.
 const MAX_STARTS: u32 = 6;
 /// Draws of restarts and of the start, distinct from those of the other solvers.
@@ -78,7 +81,7 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
             to[..count].iter_mut().for_each(|value| *value = draws.normal());
         });
         self.remove_known(&mut block);
-        self.operator.solve(&block, &(0..count).collect::<Vec<_>>())
+        self.operator.solve(block, &(0..count).collect::<Vec<_>>())
     }
 
     fn basis(&self) -> MatRef<'_, f64> {
@@ -142,14 +145,29 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
         block
     }
 
-    /// The residuals A·v − value·v of vectors in the space, and the vectors.
-    pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> (Block, Block) {
+    /// The residuals A·v − value·v of vectors in the space.
+    pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> Block {
+        let count = rotation.ncols();
+        if count <= AT_ONCE {
+            return self.residuals_of(rotation, values);
+        }
+        // A few at a time: their vectors and images need not all be there at once.
+        let mut all = Block::zeros(self.operator.len(), count);
+        for first in (0..count).step_by(AT_ONCE) {
+            let width = AT_ONCE.min(count - first);
+            let some = self.residuals_of(rotation.subcols(first, width), &values[first..]);
+            all.update(&some, |to, from| to[first..first + width].copy_from_slice(&from[..width]));
+        }
+        all
+    }
+
+    fn residuals_of(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> Block {
         let vectors = self.combined(rotation);
         let mut residuals = self.operator.image(vectors.clone());
         residuals.update(&vectors, |residual, vector| {
             residual.iter_mut().zip(vector).zip(values).for_each(|((r, v), value)| *r -= value * v);
         });
-        (residuals, vectors)
+        residuals
     }
 
     /// Ensures room for `count` vectors, if necessary by a restart from the `leading` vectors and those of the previous step.

@@ -11,14 +11,18 @@
 //!     bench networks N OUT                    time of the nine networks of the preset paper, of the literal ones, and of networks
 //!                                             with the new schedule at the loss of the literal ones; OUT gets n, W row by row and
 //!                                             12 neighbors of each point (f64)
-//!     bench cluster FILE PRESET CLUSTERS [SCALING [METHOD]]
+//!     bench cluster FILE PRESET CLUSTERS [SCALING [METHOD [SEED [METRIC]]]]
 //!                                             time, peak memory and NMI of the whole pipeline; CLUSTERS is a number or auto, SCALING
 //!                                             zscore or none, METHOD auto, spectral or agglomerate
 //!     bench pca FILE D OUT                    the points in their principal components, as FILE
 //!     bench labels FILE GRAPH RULE DRAWS      labels from labeled points; DRAWS has the rows of one draw on each line; GRAPH is
 //!                                             plain, robust, communities, ladder or default (with what large graphs get)
 //!
-//! Every line it prints is `key value`.
+//! FILE is what `points` writes, or an NPY file NAME.npy with labels in NAME-labels.npy, as scripts/hard_sets.py makes them. Every line
+//! it prints is `key value`. `cluster` and `labels` say on standard error when each stage begins, and let a profiler see only one (stages.rs).
+
+mod files;
+mod stages;
 
 use std::fs;
 use std::time::Instant;
@@ -27,37 +31,23 @@ use taugraph::affinity::{AffinityKind, Similarities};
 use taugraph::cluster::{ClusterMethod, ClusterParams, cluster, whole_run_estimate};
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
-use taugraph::generators::{LabeledPoints, SpiralDensity, two_spirals, uneven_blobs};
+use taugraph::generators::{SpiralDensity, two_spirals, uneven_blobs};
 use taugraph::graph::SparseGraph;
-use taugraph::labels::Labels;
 use taugraph::metrics::{ari, nmi};
 use taugraph::neighbors::{SearchMethod, SearchParams, Space, nearest_neighbors, search_neighbors};
 use taugraph::params::{GraphParams, Preset};
-use taugraph::points::{Points, PreparationParams, Standardize, prepare, principal_components};
-use taugraph::progress::{Progress, Run};
+use taugraph::points::{PreparationParams, Standardize, prepare, principal_components};
+use taugraph::progress::Run;
 use taugraph::propagate::{Groups, LabeledNodes, Ladder, PropagateParams, Propagator, Rule};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Optimizer, Product, Schedule, StartOfTau, Taus};
 use taugraph::robust::{RowSize, robust_graph};
 use taugraph::scale::{FirstScale, first_scales};
 use taugraph::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
 
+use files::{read, read_points, write};
+use stages::{Stages, peak_memory};
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-fn write(path: &str, values: impl Iterator<Item = f64>) -> Outcome {
-    Ok(fs::write(path, values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>())?)
-}
-
-fn read(path: &str) -> Result<Vec<f64>, std::io::Error> {
-    let bytes = fs::read(path)?;
-    Ok(bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect())
-}
-
-fn read_points(path: &str) -> Result<LabeledPoints, Box<dyn std::error::Error>> {
-    let all = read(path)?;
-    let (n, d) = (all[0] as usize, all[1] as usize);
-    let labels = Labels::in_order_of_appearance(all[2 + n * d..].iter().map(|&label| label as u32));
-    Ok(LabeledPoints { points: Points::new(all[2..2 + n * d].to_vec(), d)?, labels })
-}
 
 /// Shortest of several runs, in seconds.
 fn fastest(repeats: usize, mut work: impl FnMut() -> Outcome) -> Result<f64, Box<dyn std::error::Error>> {
@@ -68,22 +58,6 @@ fn fastest(repeats: usize, mut work: impl FnMut() -> Outcome) -> Result<f64, Box
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(best)
-}
-
-/// Peak resident memory of this process, in bytes (Linux).
-fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
-}
-
-/// Writes to standard error when each stage begins.
-struct Stages(Instant);
-
-impl Progress for Stages {
-    fn stage(&self, name: &str, _: Option<u64>) {
-        eprintln!("{:8.2} s  {:5} MB  {name}", self.0.elapsed().as_secs_f64(), peak_memory() >> 20);
-    }
 }
 
 fn label_graph(name: &str) -> Result<GraphParams, Box<dyn std::error::Error>> {
@@ -277,11 +251,12 @@ fn main() -> Outcome {
             let preparation = PreparationParams::default().with(|params| params.standardize = standardize);
             let before = peak_memory();
             let start = Instant::now();
-            let stages = Stages(start);
+            let stages = Stages::new(start);
             let seed = scaling.get(2).map_or(Ok(0), |seed| seed.parse())?;
             let run = run.with_progress(&stages).with_seed(seed);
             let prepared = prepare(data.points.values(), d, &preparation, &run)?;
-            let space = Space::from_points(prepared.points, Metric::Euclidean)?;
+            let metric = scaling.get(3).map_or(Some(Metric::Euclidean), |name| Metric::named(name));
+            let space = Space::from_points(prepared.points, metric.ok_or("no such metric")?)?;
             let robust = robust_graph(&space, &params, &run)?;
             let graph_seconds = start.elapsed().as_secs_f64();
             let method = match scaling {
@@ -293,6 +268,7 @@ fn main() -> Outcome {
                 params.method = method;
             });
             let found = cluster(&robust, &cluster_params, &run)?;
+            stages.end();
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
             let estimate = whole_run_estimate(
@@ -330,6 +306,8 @@ fn main() -> Outcome {
         ["labels", file, graph, rule, draws] => {
             let data = read_points(file)?;
             let start = Instant::now();
+            let stages = Stages::new(start);
+            let run = run.with_progress(&stages);
             let space = Space::from_points(data.points, Metric::Euclidean)?;
             let robust = robust_graph(&space, &label_graph(graph)?.check()?, &run)?;
             println!("graph_seconds {}", start.elapsed().as_secs_f64());
@@ -362,9 +340,10 @@ fn main() -> Outcome {
                 let right = (0..found.len()).filter(|row| is_right(row) && !rows.contains(row)).count();
                 println!("draw {seconds} {}", right as f64 / (found.len() - rows.len()) as f64);
             }
+            stages.end();
             println!("peak_bytes {}", peak_memory());
             Ok(())
         }
-        _ => Err("see the top of examples/bench.rs".into()),
+        _ => Err("see the top of examples/bench/main.rs".into()),
     }
 }

@@ -1,0 +1,140 @@
+//! Short pairs between large groups: from the centers of cells to each other, from either end in turn.
+//!
+//! The nearest point of one cell to the center of another faces it; the nearest point of the other cell to that point, the nearest
+//! point of the first to this one, and so on, end in a pair that is short, though perhaps not the shortest. The work grows with the
+//! number of points in two cells rather than with all pairs of points, and what was found for two cells serves every later round.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::OutsidePair;
+use crate::distance::{Columns, SquareTransform};
+use crate::error::Result;
+use crate::points::{Numbers, Points};
+use crate::progress::Run;
+
+/// With more cells the distances between all their centers would take as long as other ways.
+const MAX_CELLS: usize = 1024;
+/// Cells around each cell that are considered in a round.
+const NEAREST: usize = 6;
+/// Points of a cell nearest to the center of the other from which a search starts.
+const STARTS: usize = 3;
+
+/// The groups of the first round, and the short pairs found between them so far. The groups of later rounds consist of them.
+pub(super) struct CellPairs {
+    /// The points of each cell.
+    members: Vec<Vec<u32>>,
+    centers: Vec<f64>,
+    /// For each cell all others, nearest center first.
+    nearest: Vec<Vec<u32>>,
+    found: Mutex<BTreeMap<(u32, u32), OutsidePair>>,
+}
+
+impl CellPairs {
+    /// `None` if there are too many cells.
+    pub fn new(points: &Points, of_points: &[u32], n_cells: usize) -> Option<Self> {
+        if n_cells > MAX_CELLS {
+            return None;
+        }
+        let d = points.n_columns();
+        let mut members = vec![Vec::new(); n_cells];
+        (0..).zip(of_points).for_each(|(i, &own)| members[own as usize].push(i));
+        let center_of = |members: &Vec<u32>| {
+            let mut center = vec![0.0; d];
+            for &i in members {
+                center.iter_mut().zip(points.row(i as usize).iter()).for_each(|(sum, value)| *sum += value);
+            }
+            center.iter_mut().for_each(|value| *value /= members.len() as f64);
+            center
+        };
+        let centers: Vec<f64> = members.par_iter().flat_map_iter(center_of).collect();
+        let mut columns = Columns::default();
+        columns.fill(d, centers.chunks_exact(d));
+        let nearest = centers.par_chunks_exact(d).enumerate().map(|(own, center)| {
+            let mut squared = vec![0.0; n_cells];
+            columns.squared_from(center.into(), &mut squared);
+            let mut others: Vec<u32> = (0..n_cells as u32).filter(|&cell| cell as usize != own).collect();
+            let key = |cell: u32| squared[cell as usize];
+            others.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+            others
+        });
+        let nearest = nearest.collect();
+        Some(Self { members, centers, nearest, found: Mutex::new(BTreeMap::new()) })
+    }
+
+    /// Short pairs that leave each of the groups `searching`. Every group consists of cells.
+    pub fn nearest(
+        &self,
+        points: &Points,
+        transform: SquareTransform,
+        group: &[u32],
+        searching: &[u32],
+        run: &Run<'_>,
+    ) -> Result<Vec<OutsidePair>> {
+        let group_of = |cell: u32| group[self.members[cell as usize][0] as usize];
+        let is_searching = |group: u32| searching.binary_search(&group).is_ok();
+        let own_cells = (0..self.members.len() as u32).filter(|&own| is_searching(group_of(own)));
+        let pairs = own_cells.flat_map(|own| {
+            let outside =
+                self.nearest[own as usize].iter().filter(move |&&cell| group_of(cell) != group_of(own));
+            outside.take(NEAREST).map(move |&cell| (own.min(cell), own.max(cell)))
+        });
+        let mut pairs: Vec<(u32, u32)> = pairs.collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let known = self.found.lock().expect("nothing panics while it is locked").clone();
+        let searched: Vec<((u32, u32), OutsidePair)> = pairs
+            .par_iter()
+            .filter(|cells| !known.contains_key(cells))
+            .map(|&cells| {
+                run.check()?;
+                Ok((cells, self.between(points, transform, cells)))
+            })
+            .collect::<Result<_>>()?;
+        let mut found = self.found.lock().expect("nothing panics while it is locked");
+        found.extend(searched);
+        // Seen from either end: the caller takes the best of every group.
+        let of_pairs = pairs.iter().map(|cells| found[cells]);
+        let both = of_pairs
+            .flat_map(|pair| [pair, OutsidePair { inside: pair.outside, outside: pair.inside, ..pair }]);
+        Ok(both.filter(|pair| is_searching(group[pair.inside as usize])).collect())
+    }
+
+    /// A short pair between two cells.
+    fn between(&self, points: &Points, transform: SquareTransform, (a, b): (u32, u32)) -> OutsidePair {
+        let d = points.n_columns();
+        let center = &self.centers[b as usize * d..(b as usize + 1) * d];
+        let (own, other) = (&self.members[a as usize], &self.members[b as usize]);
+        let to_each = |from: Numbers<'_>, to: &[u32]| {
+            let mut distances = Vec::new();
+            transform.distances_to_each(from, to, |i| points.row(i), &mut distances);
+            distances.into_iter().zip(to.iter().copied()).collect::<Vec<(f64, u32)>>()
+        };
+        let mut facing = to_each(center.into(), own);
+        let starts = STARTS.min(facing.len());
+        let by_distance = |x: &(f64, u32), y: &(f64, u32)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
+        facing.select_nth_unstable_by(starts - 1, by_distance);
+        facing[..starts].sort_unstable_by(by_distance);
+        let shortest = facing[..starts].iter().map(|&(_, start)| {
+            let nearest = |from: u32, to: &[u32]| {
+                let all = to_each(points.row(from as usize), to);
+                all.into_iter().min_by(by_distance).expect("a cell has points")
+            };
+            let (distance, outside) = nearest(start, other);
+            let mut best = OutsidePair { distance, inside: start, outside };
+            loop {
+                let (distance, inside) = nearest(best.outside, own);
+                let inward = OutsidePair { distance, inside, ..best };
+                let (distance, outside) = nearest(inward.inside, other);
+                let outward = OutsidePair { distance, outside, ..inward };
+                match outward.distance < best.distance {
+                    true => best = outward,
+                    false => return best,
+                }
+            }
+        });
+        shortest.map(Some).fold(None, OutsidePair::better).expect("at least one start")
+    }
+}

@@ -1,0 +1,1 @@
+"""The sections of scripts/bench_large.py, a file each."""
