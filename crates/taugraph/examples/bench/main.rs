@@ -256,6 +256,7 @@ fn main() -> Outcome {
             let run = run.with_progress(&stages).with_seed(seed);
             let prepared = prepare(data.points.values(), d, &preparation, &run)?;
             let metric = scaling.get(3).map_or(Some(Metric::Euclidean), |name| Metric::named(name));
+            let precision = prepared.points.precision();
             let space = Space::from_points(prepared.points, metric.ok_or("no such metric")?)?;
             let robust = robust_graph(&space, &params, &run)?;
             let graph_seconds = start.elapsed().as_secs_f64();
@@ -271,14 +272,8 @@ fn main() -> Outcome {
             stages.end();
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
-            let estimate = whole_run_estimate(
-                n,
-                RowSize::Columns(d, prepared.points.precision()),
-                &params,
-                &cluster_params,
-            )
-            .peak()
-            .1;
+            let estimate =
+                whole_run_estimate(n, RowSize::Columns(d, precision), &params, &cluster_params).peak().1;
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
             println!("estimated_bytes {estimate}");
