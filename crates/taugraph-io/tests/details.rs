@@ -90,7 +90,8 @@ fn every_type_of_parquet_as_numbers() {
     assert_eq!((table.n_rows, table.n_numbers), (3, 11));
     assert_eq!(table.number_names(), TYPES);
     assert_eq!(table.columns.len(), 12, "the row labels of pandas are no column");
-    let row = |row: usize| &table.values[11 * row..11 * (row + 1)];
+    let values = table.values.to_f64();
+    let row = |row: usize| &values[11 * row..11 * (row + 1)];
     assert_eq!(
         row(0),
         [1.0, -5.0, 4294967291.0, -(2f64.powi(40)), 2f64.powi(64), 0.5, 0.1, 12.34, 1.5, 1.0, 2.0]
@@ -146,7 +147,7 @@ fn cells_of_parquet_that_are_neither() {
         list.close().unwrap();
     });
     let table = read_parquet(file.clone(), "x", &ReadOptions::numbers()).unwrap();
-    assert_eq!((table.number_names(), &table.values[..]), (vec!["x"], &[1.0, 2.0][..]));
+    assert_eq!((table.number_names(), &*table.values.to_f64()), (vec!["x"], &[1.0, 2.0][..]));
     for (column, what) in [
         ("day", "a date or time"),
         ("when", "a date or time"),
@@ -374,7 +375,7 @@ fn arrays_of_an_archive_become_columns() {
     ];
     let found = read_archive(&members, None).unwrap();
     assert_eq!(found.number_names(), ["column_1", "column_2", "b", "y"]);
-    assert_eq!(found.values, [1.0, 2.0, 5.0, 5.0, 3.0, 4.0, 6.0, 6.0]);
+    assert_eq!(*found.values.to_f64(), [1.0, 2.0, 5.0, 5.0, 3.0, 4.0, 6.0, 6.0]);
     let chosen = read_archive(&members, Some("long")).unwrap();
     assert_eq!((chosen.n_rows, chosen.number_names()), (3, vec!["column_1"]));
     let all = read_arrays(Cursor::new(archive(&members)), "x", Budget::unlimited()).unwrap();
@@ -397,7 +398,7 @@ fn arrays_of_an_archive_become_columns() {
         let said = read_archive(&members, array).unwrap_err().to_string();
         assert!(said.contains(expected), "{said}");
     }
-    assert_eq!(read_archive(&[("only", more)], None).unwrap().values, [5.0, 6.0]);
+    assert_eq!(read_archive(&[("only", more)], None).unwrap().values.into_f64(), [5.0, 6.0]);
 }
 
 /// Columns of arrays as text, and infinite cells.
@@ -409,7 +410,7 @@ fn cells_of_arrays_in_other_roles() {
     let roles = |_: &[String]| Ok(vec![Role::Number, Role::Text, Role::Skip]);
     let options = ReadOptions { roles: &roles, ..ReadOptions::numbers() };
     let Contents::Table(table) = read(&Source::new(&path), &options).unwrap() else { panic!() };
-    assert_eq!((&table.values[..], table.n_numbers), (&[1.0, 2.0][..], 1));
+    assert_eq!((&*table.values.to_f64(), table.n_numbers), (&[1.0, 2.0][..], 1));
     assert_eq!(texts_of(&table, "column_2"), ["", "-0.25"]);
     assert_eq!(table.columns[2].cells, Cells::Skipped);
     assert_eq!((table.texts("column_1"), table.texts("none")), (None, None));
@@ -567,9 +568,10 @@ fn large_text_tables_are_read_in_parts() {
             ReadOptions { roles: &roles, header: Header::No, budget: &budget, ..ReadOptions::numbers() };
         let table = read_csv(text.as_bytes(), "x", &options).unwrap();
         assert_eq!((table.n_rows, table.n_numbers), (n_rows + 1, 2));
-        let rows = table.values.chunks_exact(2).take(n_rows).enumerate();
+        let values = table.values.to_f64();
+        let rows = values.chunks_exact(2).take(n_rows).enumerate();
         assert!(rows.into_iter().all(|(row, cells)| cells == [row as f64, (row % 1000) as f64 + 0.5]));
-        assert_eq!(table.values[2 * n_rows..], [7.0, 8.0]);
+        assert_eq!(values[2 * n_rows..], [7.0, 8.0]);
         let names = texts_of(&table, "column_3");
         assert!(names[..n_rows].iter().enumerate().all(|(row, name)| *name == format!("name{}", row % 10)));
         assert_eq!(names[n_rows], "two\nlines");
@@ -595,7 +597,7 @@ fn every_limit_refuses_or_suffices() {
                 ReadOptions { roles: &roles, header: Header::No, budget: &budget, ..ReadOptions::numbers() };
             match read_csv(text.as_bytes(), "x", &options) {
                 Ok(table) => {
-                    assert_eq!((table.n_rows, table.values[2999]), (3000, 2999.0));
+                    assert_eq!((table.n_rows, table.values.get(2999)), (3000, 2999.0));
                     was_enough = true;
                 }
                 Err(Error::OverBudget { allowed: limit, needed, .. }) => {
