@@ -206,8 +206,8 @@ fn every_fault_has_its_message_and_exit_code() {
         bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
         bytes
     };
-    folder.write("future.safetensors", with("\\\"version\\\":3", "\\\"version\\\":9"));
-    folder.write("past.safetensors", with("\\\"version\\\":3", "\\\"version\\\":2"));
+    folder.write("future.safetensors", with("\\\"version\\\":4", "\\\"version\\\":9"));
+    folder.write("past.safetensors", with("\\\"version\\\":4", "\\\"version\\\":2"));
     folder.write("field.safetensors", with("\\\"n_rows\\\"", "\\\"n_rowz\\\""));
     folder.write("kind.safetensors", with("taugraph model", "taugraph modes"));
     folder.write("metric.safetensors", with("euclidean", "nosuchone"));

@@ -133,7 +133,7 @@ fn every_type_of_parquet_as_text() {
 fn cells_of_parquet_that_are_neither() {
     let schema = "message table { required double x; required int32 day (DATE); required int96 old;
         required fixed_len_byte_array(3) raw; required int64 when (TIMESTAMP_MILLIS);
-        required group nested { required double inner; } repeated int32 list; }";
+        required group nested { required double inner; } repeated binary list (UTF8); }";
     let file = parquet_file(schema, WriterProperties::builder().build(), |group| {
         put::<DoubleType>(group, &[1.0, 2.0], &[]);
         put::<Int32Type>(group, &[1, 2], &[]);
@@ -143,7 +143,8 @@ fn cells_of_parquet_that_are_neither() {
         put::<Int64Type>(group, &[1, 2], &[]);
         put::<DoubleType>(group, &[1.0, 2.0], &[]);
         let mut list = group.next_column().unwrap().unwrap();
-        list.typed::<Int32Type>().write_batch(&[1, 2, 3], Some(&[1, 1, 1]), Some(&[0, 1, 0])).unwrap();
+        let words = ["a", "b", "c"].map(parquet::data_type::ByteArray::from);
+        list.typed::<ByteArrayType>().write_batch(&words, Some(&[1, 1, 1]), Some(&[0, 1, 0])).unwrap();
         list.close().unwrap();
     });
     let table = read_parquet(file.clone(), "x", &ReadOptions::numbers()).unwrap();

@@ -395,7 +395,7 @@ mod tests {
             (file("{\"__metadata__\":{\"taugraph\":1}}", 0), "its header is wrong"),
             (file("{\"__metadata__\":{\"taugraph\":\"", 0), "its header is wrong"),
             (file(&"{\"a\":".repeat(5000), 0), "its header is wrong"),
-            (with_arrays(&one("F32", "[2]", "[0,8]"), 8), "unknown variant `F32`"),
+            (with_arrays(&one("F16", "[4]", "[0,8]"), 8), "unknown variant `F16`"),
             (with_arrays(&one("F64", "[]", "[0,8]"), 8), "its header is wrong"),
             (with_arrays(&one("F64", "[1,1,1]", "[0,8]"), 8), "its header is wrong"),
             (with_arrays(&one("F64", "[-1]", "[0,8]"), 8), "its header is wrong"),
