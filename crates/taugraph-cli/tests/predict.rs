@@ -261,12 +261,12 @@ fn every_fault_has_its_message_and_exit_code() {
         (
             "predict future.safetensors new.csv",
             3,
-            "the model has version 9, but this taugraph reads version 3; use a newer one",
+            "the model has version 9, but this taugraph reads version 4; use a newer one",
         ),
         (
             "predict past.safetensors new.csv",
             3,
-            "the model has version 2, but this taugraph reads version 3; save the model again",
+            "the model has version 2, but this taugraph reads version 4; save the model again",
         ),
         ("info future.safetensors", 3, "the model has version 9"),
         ("predict field.safetensors new.csv", 3, "unknown field `n_rowz`"),
