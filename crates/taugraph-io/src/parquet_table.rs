@@ -25,7 +25,7 @@ use crate::source::{Source, open_file};
 use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Role, Table, charge_columns, check_names,
 };
-use crate::values::{Either, Number, Room};
+use crate::values::{Either, Filled, Number, Room};
 
 /// What the parquet crate keeps for each byte of a file's metadata, at most.
 const METADATA_TIMES: u64 = 32;
@@ -95,7 +95,7 @@ pub(crate) fn read_parquet_into<R: Room>(
     name: &str,
     options: &ReadOptions<'_>,
     room: &R,
-) -> Result<(Table, Either<R::Of<f64>, R::Of<f32>>)> {
+) -> Result<(Table, Filled<R>)> {
     whole_or_damaged(name, || {
         let mut opened = open(source, name, options)?;
         let Opened { table, is_single, .. } = &opened;

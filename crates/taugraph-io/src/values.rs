@@ -55,6 +55,9 @@ pub enum Either<A, B> {
     F32(B),
 }
 
+/// The numbers of a table in their room.
+pub(crate) type Filled<R> = Either<<R as Room>::Of<f64>, <R as Room>::Of<f32>>;
+
 /// Numbers in memory.
 pub type Values = Either<Vec<f64>, Vec<f32>>;
 

@@ -8,7 +8,7 @@ use crate::on_disk::Extent;
 use crate::output::Output;
 use crate::source::Source;
 use crate::table::{NewTable, ReadOptions, Table};
-use crate::values::{Either, Room};
+use crate::values::{Filled, Room};
 
 const MISSING: &str = "Parquet is not supported: this was built without the feature 'parquet'";
 
@@ -29,7 +29,7 @@ pub(crate) fn read_parquet_into<R: Room>(
     name: &str,
     _: &ReadOptions<'_>,
     _: &R,
-) -> Result<(Table, Either<R::Of<f64>, R::Of<f32>>)> {
+) -> Result<(Table, Filled<R>)> {
     unreadable(name)
 }
 

@@ -88,7 +88,7 @@ impl Columns {
         for (place, row) in rows.enumerate() {
             let block = &mut self.values[place / BLOCK * n_columns..][..n_columns];
             with_values!(row.into(), row => {
-                block.iter_mut().zip(row).for_each(|(column, &value)| column[place % BLOCK] = value.into());
+                block.iter_mut().zip(row).for_each(|(column, &value)| column[place % BLOCK] = value.widened());
             });
         }
     }

@@ -194,7 +194,7 @@ fn scale_to_unit<T: Value>(row: &mut [T]) -> bool {
 
 /// The first number that is so.
 fn first_where(values: Numbers<'_>, is_so: impl Fn(f64) -> bool) -> Option<usize> {
-    with_values!(values, values => values.iter().position(|&value| is_so(value.into())))
+    with_values!(values, values => values.iter().position(|&value| is_so(value.widened())))
 }
 
 /// The rules of a row-major table that also apply to raw tables.

@@ -207,6 +207,12 @@ pub(crate) trait Value: bytemuck::Pod + Default + PartialEq + Into<f64> + Send +
     /// The nearest number of this precision; infinite if there is none.
     fn rounded(value: f64) -> Self;
 
+    /// The same number in double precision.
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        self.into()
+    }
+
     /// As a storage of points.
     fn stored(values: Typed<Self>) -> Storage;
 
