@@ -66,7 +66,7 @@ def efficiency(found):
 def estimate_of(report):
     """What taugraph reported that it needs, and what it may use if available, in MB."""
     memory = report["memory"]
-    return f"{memory['estimated_bytes'] / 1e6:.0f}–{memory['max_bytes'] / 1e6:.0f}"
+    return f"{memory['needed_bytes'] / 1e6:.0f}–{memory['estimated_bytes'] / 1e6:.0f}"
 
 
 def search_of(report):

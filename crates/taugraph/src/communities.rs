@@ -27,6 +27,8 @@ const MANY_NODES: usize = 100_000;
 const UNIONS: usize = 4;
 /// Rows of a level are made in this many pieces: each needs room for a number for every community.
 const CHUNKS: usize = 16;
+/// Rows that a thread copies at a time, at least.
+const ROWS: usize = 1024;
 /// A node moves only for a gain above this fraction of the total weight: less is rounding.
 const MIN_GAIN: f64 = 1e-12;
 
@@ -60,6 +62,25 @@ impl<'a> Level<'a> {
 
     fn strength(&self, node: usize) -> f64 {
         self.inner[node] + self.row(node).map(|(_, weight)| weight).sum::<f64>()
+    }
+
+    /// The same graph with the nodes in this order; each row keeps its order.
+    fn reordered(&self, order: &[u32]) -> Level<'static> {
+        let mut place = vec![0u32; order.len()];
+        (0..).zip(order).for_each(|(to, &node)| place[node as usize] = to);
+        let mut offsets = Vec::with_capacity(order.len() + 1);
+        offsets.push(0);
+        for &node in order {
+            let length = self.offsets[node as usize + 1] - self.offsets[node as usize];
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let rows = order.par_iter().with_min_len(ROWS);
+        let ids =
+            rows.clone().flat_map_iter(|&node| self.row(node as usize).map(|(id, _)| place[id as usize]));
+        let weights = rows.flat_map_iter(|&node| self.row(node as usize).map(|(_, weight)| weight));
+        let inner = order.iter().map(|&node| self.inner[node as usize]).collect();
+        let (ids, weights): (Vec<u32>, Vec<f64>) = rayon::join(|| ids.collect(), || weights.collect());
+        Level { offsets, ids: ids.into(), weights: weights.into(), inner }
     }
 
     /// One node for each community.
@@ -229,16 +250,18 @@ fn move_nodes(
     let n = level.len();
     let strengths: Vec<f64> = (0..n).into_par_iter().map(|node| level.strength(node)).collect();
     let total: f64 = strengths.iter().sum();
+    // Rows in the order of the visits are read ahead; in random order every visit would wait for memory.
+    let order = draws.permutation(n);
+    let level = &level.reordered(&order);
+    let strengths: Vec<f64> = order.iter().map(|&node| strengths[node as usize]).collect();
     let mut community: Vec<u32> = (0..n as u32).collect();
     let mut volumes = strengths.clone();
-    let order = draws.permutation(n);
     let (mut sums, mut found) = (Sums::new(n), Vec::new());
     let mut is_marked = vec![true; n];
     for _ in 0..SWEEPS {
         run.check()?;
         let mut n_moved = 0;
-        for &node in &order {
-            let node = node as usize;
+        for node in 0..n {
             if !is_marked[node] {
                 continue;
             }
@@ -274,7 +297,9 @@ fn move_nodes(
             break;
         }
     }
-    let labels = Labels::in_order_of_appearance(community.iter());
+    let mut of_nodes = vec![0; n];
+    order.iter().zip(community).for_each(|(&node, own)| of_nodes[node as usize] = own);
+    let labels = Labels::in_order_of_appearance(of_nodes);
     Ok((labels.to_vec(), labels.n_classes()))
 }
 

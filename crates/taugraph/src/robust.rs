@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
-use crate::neighbors::{NeighborGraph, SearchInfo, Space, TREE_COLUMNS, search_neighbors};
+use crate::neighbors::{
+    NeighborGraph, SearchInfo, Space, TREE_COLUMNS, bytes_of_short_lists, search_neighbors,
+};
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
 use crate::points::{Duplicates, Precision, SparsePoints};
 use crate::progress::Run;
@@ -354,9 +356,9 @@ impl RowSize {
             // The packed points.
             RowSize::Columns(d, precision) => {
                 let d = d as u64;
-                [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d)]
+                [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d) + bytes_of_short_lists(n, d, k)]
             }
-            RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64)],
+            RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64) + bytes_of_short_lists(n, d as u64, k)],
             RowSize::Entries { mean, longest } => {
                 let entries = (n as f64 * mean).ceil() as u64 + 1;
                 // Columns and values; offsets and norms.

@@ -83,8 +83,8 @@ impl Report<'_> {
                 Some(_) => taugraph::cluster::whole_run_estimate(n, row, &params.graph, &params.cluster),
                 None => taugraph::robust::memory_estimate(n, row, &params.graph),
             };
-            all["memory"]["estimated_bytes"] = json!(PROGRAM_BYTES + estimate.peak().1);
-            all["memory"]["max_bytes"] = json!(PROGRAM_BYTES + estimate.most());
+            all["memory"]["needed_bytes"] = json!(PROGRAM_BYTES + estimate.peak().1);
+            all["memory"]["estimated_bytes"] = json!(PROGRAM_BYTES + estimate.most());
         }
         all["graph"]["duplicates"] = json!(graph.duplicates.n_copies());
         all["graph"]["search"] = json!(graph.search);

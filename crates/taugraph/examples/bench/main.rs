@@ -273,7 +273,7 @@ fn main() -> Outcome {
             let seconds = start.elapsed().as_secs_f64();
             let labels = robust.duplicates.restore(&found.labels);
             let estimate =
-                whole_run_estimate(n, RowSize::Columns(d, precision), &params, &cluster_params).peak().1;
+                whole_run_estimate(n, RowSize::Columns(d, precision), &params, &cluster_params).most();
             println!("seconds {seconds}\ngraph_seconds {graph_seconds}");
             println!("peak_bytes {}\nbefore_bytes {before}", peak_memory());
             println!("estimated_bytes {estimate}");

@@ -122,6 +122,16 @@ impl ShortList {
         }
     }
 
+    /// Adds a candidate whose score is not above the bound.
+    #[inline(always)]
+    pub fn add(&mut self, score: f32, id: u32) {
+        self.pairs[self.listed] = (score, id);
+        self.listed += 1;
+        if self.listed >= self.full {
+            self.cut();
+        }
+    }
+
     #[inline(never)]
     fn cut(&mut self) {
         self.pairs[..self.listed].select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));

@@ -5,6 +5,7 @@
 //! points are searched by inverted lists (IVF), whose recall is measured every time ([`SearchInfo`]).
 
 mod best;
+mod both_ways;
 mod checkpoint;
 mod f32_points;
 mod graph;
@@ -23,6 +24,7 @@ mod sparse;
 mod tiles;
 mod tree;
 
+pub(crate) use both_ways::bytes as bytes_of_short_lists;
 pub use graph::NeighborGraph;
 pub use method::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub(crate) use outside::OutsideSearch;

@@ -47,6 +47,22 @@ pub(super) trait Sink {
     /// The scores of a part, if all are wanted, and the lowest.
     fn keep(&mut self, _query: usize, _scores: &[f32], _lowest: f32) {}
 
+    /// Whether the queries are candidates of the candidates, too.
+    const BOTH_WAYS: bool = false;
+
+    /// The highest squared distance that the candidates from this one on accept, by their places among the offered ones.
+    fn reach(&self, _first: usize) -> &[f32] {
+        &[]
+    }
+
+    /// |x|² of a query.
+    fn squared_norm(&self, _query: usize) -> f32 {
+        f32::INFINITY
+    }
+
+    /// Offers a query to the candidates from this one on, given their |y|² and scores.
+    fn offer_back(&mut self, _query: usize, _first: usize, _squared_norms: &[f32], _scores: &[f32]) {}
+
     /// The highest score that the query in this lane accepts; unless finite, it accepts nothing.
     fn bound(&self, query: usize) -> f32;
 
@@ -254,7 +270,7 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
         let width = N * S::F32_LANES;
         let panels = self.values.chunks_exact(LANES * self.queries.len() / Q);
         let of_panels = self.squared_norms.chunks_exact(LANES).zip(self.ids.chunks_exact(LANES));
-        for (values, (norms, ids)) in panels.zip(of_panels) {
+        for (panel, (values, (norms, ids))) in panels.zip(of_panels).enumerate() {
             for first in (0..LANES).step_by(width) {
                 let vectors = |slice: &[f32]| -> [S::f32s; N] {
                     let vectors = S::as_simd_f32s(slice).0;
@@ -274,6 +290,25 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
                     if K::LOWEST_ONLY {
                         scores.iter().for_each(|&v| self.sink.note(query, simd.reduce_min_f32s(v)));
                         continue;
+                    }
+                    if K::BOTH_WAYS {
+                        let place = LANES * panel + first;
+                        let reach = vectors(&self.sink.reach(place)[..width]);
+                        let own = simd.splat_f32s(self.sink.squared_norm(query));
+                        let bound = simd.splat_f32s(self.sink.bound(query));
+                        // The squared distance is the score + |x|². Rarely does anyone accept: one comparison tells for both sides.
+                        let above = |v: usize| {
+                            let accepted = simd.max_f32s(simd.sub_f32s(reach[v], own), bound);
+                            simd.sub_f32s(scores[v], accepted)
+                        };
+                        let least = (1..N).fold(above(0), |least, v| simd.min_f32s(least, above(v)));
+                        if simd.reduce_min_f32s(least) > 0.0 {
+                            continue;
+                        }
+                        let mut buffer = [0.0f32; LANES];
+                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        let norms = &norms[first..first + width];
+                        self.sink.offer_back(query, place, norms, &buffer[..width]);
                     }
                     let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
                     let lowest = simd.reduce_min_f32s(lowest);

@@ -1,5 +1,6 @@
 //! The search for the neighbors of every point: which method applies, and what it finds.
 
+use super::both_ways;
 use super::f32_points::F32Points;
 use super::ivf::Ivf;
 use super::panels::Panels;
@@ -112,9 +113,12 @@ fn among_points(
 
 fn by_tiles(points: &Points, transform: SquareTransform, k: usize, run: &Run<'_>) -> Result<Rows> {
     let f32_points = F32Points::new(points);
+    let panels = Panels::of_all(&f32_points, run)?;
+    if both_ways::pays(points.len(), points.n_columns()) {
+        return both_ways::nearest_of_all(&f32_points, &panels, transform, k, run);
+    }
     let queries = Queries { f32_points: &f32_points, are_known: true };
     let all: Vec<u32> = (0..points.len() as u32).collect();
-    let panels = Panels::of_all(&f32_points, run)?;
     tiles::nearest(queries, &all, &f32_points, &panels, transform, k, run)
 }
 

@@ -168,6 +168,26 @@ fn several_tiles_equal_the_oracle() {
     assert_eq!(nearest_neighbors(&space, 15, &Run::new(0)).unwrap(), naive(&space, 15));
 }
 
+/// An even and an odd number of blocks, the last one incomplete; a far point, whose scores prove nothing, copies, and ties.
+#[test]
+fn pairs_of_blocks_equal_the_oracle() {
+    for (n, k) in [(1300, 15), (1100, 40), (257, 200)] {
+        let d = 33;
+        let mut values = random_points(n, d, 4).values().to_vec();
+        values[0] = 1e6;
+        values.copy_within(5 * d..9 * d, (n - 4) * d);
+        let space = Space::from_points(Points::new(values, d).unwrap(), Metric::Euclidean).unwrap();
+        assert_eq!(nearest_neighbors(&space, k, &Run::new(0)).unwrap(), naive(&space, k), "{n} {k}");
+        let mut draws = Stream::new(9, Stage::Generator).at(0, 0);
+        let space = Space::from_points(points_on_grid(n, d, 2, 0.0, &mut draws), Metric::Cosine).unwrap();
+        assert_eq!(
+            nearest_neighbors(&space, k, &Run::new(0)).unwrap(),
+            naive(&space, k),
+            "{n} {k} on a grid"
+        );
+    }
+}
+
 #[test]
 fn precomputed_inputs_give_the_same_neighbors() {
     let space = Space::from_points(random_points(60, 3, 2), Metric::Euclidean).unwrap();

@@ -107,7 +107,7 @@ pub(super) fn narrow(
 
 /// Offers the first panels to a group with empty short lists: as [`narrow`] and then [`Panels::offer`], but every score is
 /// computed once. All of a tile fit in the first-level cache. `all` and `lowest` are work space.
-fn offer_first(
+pub(super) fn offer_first(
     panels: &Panels,
     first: Range<usize>,
     group: &[f32],
@@ -149,15 +149,14 @@ pub(super) fn nearest(
     k: usize,
     run: &Run<'_>,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    let n_candidates = known.len() - usize::from(queries.are_known);
-    let kept = (k + (k / 2).max(8)).min(n_candidates);
+    let decision = Decision { queries, known, transform, k };
     let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
     let blocks = ids.par_chunks_mut(k * QUERIES).zip(distances.par_chunks_mut(k * QUERIES));
     blocks.zip(rows.par_chunks(QUERIES)).try_for_each(|((ids, distances), rows)| {
         run.check()?;
-        let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::with_room(kept, ROOM)).collect();
-        let places: Vec<u32> = (0..rows.len() as u32).collect();
         let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| group(queries.f32_points, rows)).collect();
+        let mut closest = decision.short_lists(rows.len(), ROOM);
+        let places: Vec<u32> = (0..rows.len() as u32).collect();
         let (mut all, mut lowest) = (AllScores::default(), Vec::new());
         for first in (0..panels.len()).step_by(TILE) {
             let tile = first..(first + TILE).min(panels.len());
@@ -171,15 +170,45 @@ pub(super) fn nearest(
                 }
             }
         }
+        decision.make(rows, &mut closest, ids, distances);
+        run.progress.advance(rows.len() as u64);
+        Ok(())
+    })?;
+    Ok((ids, distances))
+}
+
+/// Decides in double precision which of the short-listed points are the nearest.
+#[derive(Clone, Copy)]
+pub(super) struct Decision<'a> {
+    pub queries: Queries<'a>,
+    pub known: &'a F32Points<'a>,
+    pub transform: SquareTransform,
+    pub k: usize,
+}
+
+impl Decision<'_> {
+    fn n_candidates(&self) -> usize {
+        self.known.len() - usize::from(self.queries.are_known)
+    }
+
+    /// Empty short lists for so many queries.
+    pub fn short_lists(&self, n_queries: usize, room: usize) -> Vec<ShortList> {
+        let kept = kept(self.k).min(self.n_candidates());
+        (0..n_queries).map(|_| ShortList::with_room(kept, room)).collect()
+    }
+
+    /// Writes ids and distances of the queries `rows`, to whose short lists all candidates were offered.
+    pub fn make(&self, rows: &[u32], closest: &mut [ShortList], ids: &mut [u32], distances: &mut [f64]) {
+        let Self { queries, known, transform, k } = *self;
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         let (mut best, mut listed, mut exact) = (Best::new(k), Vec::new(), Vec::new());
-        for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
+        for ((&query, closest), (ids, distances)) in rows.iter().zip(closest).zip(out) {
             let row = queries.f32_points.exact_row(query as usize);
             listed.clear();
             listed.extend(closest.candidates().iter().map(|&(_, id)| id));
             transform.distances_to_each(row, &listed, |id| known.exact_row(id), &mut exact);
             best.fill(exact.iter().copied().zip(listed.iter().copied()));
-            let complete = listed.len() == n_candidates;
+            let complete = listed.len() == self.n_candidates();
             let farthest = best.bound().map_or(f64::INFINITY, |bound| transform.square_bound(bound));
             // Every candidate not in the list scores at least the bound.
             let proven = f64::from(closest.bound()) > queries.f32_points.limit(query as usize, farthest);
@@ -188,10 +217,12 @@ pub(super) fn nearest(
             }
             write_row(best.pairs(), ids, distances);
         }
-        run.progress.advance(rows.len() as u64);
-        Ok(())
-    })?;
-    Ok((ids, distances))
+    }
+}
+
+/// How many candidates are retained for `k` neighbors.
+pub(super) fn kept(k: usize) -> usize {
+    k + (k / 2).max(8)
 }
 
 /// A group of queries for the kernel.

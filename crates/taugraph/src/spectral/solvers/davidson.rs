@@ -12,15 +12,16 @@ use faer::Mat;
 use super::Context;
 use super::blocks::Block;
 use super::quality::Quality;
-use super::search_space::{AT_ONCE as RESIDUALS, FRESH, SearchSpace};
+use super::search_space::{FRESH, SearchSpace, residuals_at_once};
 use crate::error::Result;
 use crate::linear::LANES;
 
 const MAX_STEPS: u32 = 500;
 /// Steps without progress after which pairs within the tolerance are accepted: the next pair is too close to be told apart.
 const PATIENCE: u32 = 30;
-/// Very long vectors are expensive: fewer of them are kept, and fewer are processed at once.
-pub(in super::super) const LONG: usize = 200_000;
+/// Longer vectors are expensive: fewer of them are kept, and fewer are processed at once; the preconditioner is in single precision
+/// where the graph allows it. docs/decisions/0032.
+pub(in super::super) const LONG: usize = 10_000;
 
 /// A positive semidefinite operator on blocks of vectors, with an approximate inverse.
 pub(super) trait PreconditionedOperator: Sync {
@@ -73,7 +74,7 @@ impl Widths {
 pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
     let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
     // Residuals, some of them being computed; or residuals, corrections and the work space of multigrid.
-    let beside = (block + 3 * block.min(RESIDUALS)).max(2 * block + 4 * at_once.min(block) + 2);
+    let beside = (block + 3 * block.min(residuals_at_once(n))).max(2 * block + 4 * at_once.min(block) + 2);
     8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
 }
 

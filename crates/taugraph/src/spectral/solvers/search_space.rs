@@ -4,7 +4,7 @@ use faer::{Accum, Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::blocks::{Block, CHUNK, products};
-use super::davidson::PreconditionedOperator;
+use super::davidson::{LONG, PreconditionedOperator};
 use crate::dense::{multiply, orthonormalize, symmetric_eigen};
 use crate::error::Result;
 use crate::linear::LANES;
@@ -14,8 +14,6 @@ use crate::random::Stream;
 const KNOWN: f64 = 1e-10;
 /// If rounding errors grow by no more than this, vectors stay orthogonal enough: to 1e-13.
 const HARMLESS: f64 = 1e3;
-/// Vectors whose residuals are computed at once.
-pub(super) const AT_ONCE: usize = 4 * LANES;
 /// Maximum number of attempts to fill up the start with fresh random vectors.
 const MAX_STARTS: u32 = 6;
 /// Draws of restarts and of the start, distinct from those of the other solvers.
@@ -23,6 +21,11 @@ const SALT: u32 = 1 << 16;
 const START: u32 = SALT + 1;
 /// Draws of steps that find nothing new.
 pub(super) const FRESH: u32 = SALT + 16;
+
+/// Vectors on `n` nodes whose residuals are computed at once: fewer of long ones, which take more memory than everything else.
+pub(super) fn residuals_at_once(n: usize) -> usize {
+    if n > LONG { 2 * LANES } else { 4 * LANES }
+}
 
 /// Orthonormal vectors, and the operator within the space that they span.
 pub(super) struct SearchSpace<'a, O> {
@@ -147,14 +150,14 @@ impl<'a, O: PreconditionedOperator> SearchSpace<'a, O> {
 
     /// The residuals A·v − value·v of vectors in the space.
     pub fn residuals(&self, rotation: MatRef<'_, f64>, values: &[f64]) -> Block {
-        let count = rotation.ncols();
-        if count <= AT_ONCE {
+        let (count, at_once) = (rotation.ncols(), residuals_at_once(self.operator.len()));
+        if count <= at_once {
             return self.residuals_of(rotation, values);
         }
         // A few at a time: their vectors and images need not all be there at once.
         let mut all = Block::zeros(self.operator.len(), count);
-        for first in (0..count).step_by(AT_ONCE) {
-            let width = AT_ONCE.min(count - first);
+        for first in (0..count).step_by(at_once) {
+            let width = at_once.min(count - first);
             let some = self.residuals_of(rotation.subcols(first, width), &values[first..]);
             all.update(&some, |to, from| to[first..first + width].copy_from_slice(&from[..width]));
         }
