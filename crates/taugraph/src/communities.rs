@@ -27,8 +27,6 @@ const MANY_NODES: usize = 100_000;
 const UNIONS: usize = 4;
 /// Rows of a level are made in this many pieces: each needs room for a number for every community.
 const CHUNKS: usize = 16;
-/// Rows that a thread copies at a time, at least.
-const ROWS: usize = 1024;
 /// A node moves only for a gain above this fraction of the total weight: less is rounding.
 const MIN_GAIN: f64 = 1e-12;
 
@@ -74,13 +72,13 @@ impl<'a> Level<'a> {
             let length = self.offsets[node as usize + 1] - self.offsets[node as usize];
             offsets.push(offsets[offsets.len() - 1] + length);
         }
-        let rows = order.par_iter().with_min_len(ROWS);
-        let ids =
-            rows.clone().flat_map_iter(|&node| self.row(node as usize).map(|(id, _)| place[id as usize]));
-        let weights = rows.flat_map_iter(|&node| self.row(node as usize).map(|(_, weight)| weight));
+        let (mut ids, mut weights) = (Vec::with_capacity(self.ids.len()), Vec::with_capacity(self.ids.len()));
+        for &node in order {
+            ids.extend(self.row(node as usize).map(|(id, _)| place[id as usize]));
+            weights.extend(self.row(node as usize).map(|(_, weight)| weight));
+        }
         let inner = order.iter().map(|&node| self.inner[node as usize]).collect();
-        let (ids, weights): (Vec<u32>, Vec<f64>) = rayon::join(|| ids.collect(), || weights.collect());
-        Level { offsets, ids: ids.into(), weights: weights.into(), inner }
+        Level { offsets, ids: Cow::Owned(ids), weights: Cow::Owned(weights), inner }
     }
 
     /// One node for each community.

@@ -373,11 +373,13 @@ impl RowSize {
     }
 }
 
-/// An upper bound on the candidate edges, and the bytes of a [`NodeGraph`] on them without its final affinity.
-pub(crate) fn held(n: usize, params: &GraphParams) -> (u64, u64) {
+/// An upper bound on the candidate edges, and the bytes of the points and of a [`NodeGraph`] on them without its final affinity.
+pub(crate) fn held(n: usize, row: RowSize, params: &GraphParams) -> (u64, u64) {
     let n_edges = max_edges(n as u64, params);
-    let neighbors = 12 * (n * params.n_neighbors().min(n)) as u64;
-    (n_edges, neighbors + Edges::bytes(n as u64, n_edges) + 24 * n_edges + 40 * n as u64)
+    let k = params.n_neighbors().min(n) as u64;
+    let n = n as u64;
+    let [rows, ..] = row.bytes(n, k);
+    (n_edges, rows + 12 * n * k + Edges::bytes(n, n_edges) + 24 * n_edges + 48 * n)
 }
 
 /// Candidates are counted as if no two points chose each other, so the estimate is an upper bound.

@@ -50,7 +50,7 @@ pub fn whole_run_estimate(
     params: &ClusterParams,
 ) -> MemoryEstimate {
     let mut estimate = robust::memory_estimate(n, row, graph);
-    let (n_edges, held) = robust::held(n, graph);
+    let (n_edges, held) = robust::held(n, row, graph);
     let clustering = memory_estimate(n, n_edges, params).plus(held);
     estimate.stages.extend(clustering.stages);
     estimate.at_most = clustering.at_most;
