@@ -112,7 +112,7 @@ pub fn read_on_disk(
     Ok(DiskTable { table, values })
 }
 
-/// A scratch folder as the place of a table's numbers.
+/// A scratch folder as the place of the numbers of a Parquet file.
 struct OnDisk<'a>(&'a ScratchFolder);
 
 impl Room for OnDisk<'_> {

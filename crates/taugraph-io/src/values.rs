@@ -37,7 +37,8 @@ impl Number for f32 {
     }
 }
 
-/// Where the numbers of a table go.
+/// Where the numbers of a Parquet file go.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code))]
 pub(crate) trait Room {
     /// Space for numbers of a precision.
     type Of<T: Number>: AsMut<[T]>;

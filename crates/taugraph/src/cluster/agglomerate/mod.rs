@@ -90,8 +90,8 @@ pub(crate) fn linkage_partitions(graph: &SparseGraph, sizes: &[usize], run: &Run
     Ok(partitions)
 }
 
-/// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph, and again a copy
-/// in the order of the visits.
+/// Bytes of an agglomeration at its peak: the levels of the Louvain method, the first of which is a copy of the graph, and again copies
+/// in the order of the visits, for two resolutions.
 pub(crate) fn bytes(n: u64, n_edges: u64) -> u64 {
-    2 * 24 * n_edges + 24 * n_edges / 2 + 96 * n
+    3 * 24 * n_edges + 24 * n_edges / 2 + 128 * n
 }

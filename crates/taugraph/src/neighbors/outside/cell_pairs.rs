@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::points::{Numbers, Points};
 use crate::progress::Run;
 
-/// With more cells the distances between all their centers would take as long as other ways.
-const MAX_CELLS: usize = 1024;
+/// Maximum number of pairs of cells, times columns: every round computes the distances between all centers, in a tenth of a second.
+const MAX_WORK: u64 = 500_000_000;
 /// Cells around each cell that are considered in a round.
 const NEAREST: usize = 6;
 /// Points of a cell nearest to the center of the other from which a search starts.
@@ -27,18 +27,18 @@ pub(super) struct CellPairs {
     /// The points of each cell.
     members: Vec<Vec<u32>>,
     centers: Vec<f64>,
-    /// For each cell all others, nearest center first.
-    nearest: Vec<Vec<u32>>,
+    /// The same, packed.
+    columns: Columns,
     found: Mutex<BTreeMap<(u32, u32), OutsidePair>>,
 }
 
 impl CellPairs {
     /// `None` if there are too many cells.
     pub fn new(points: &Points, of_points: &[u32], n_cells: usize) -> Option<Self> {
-        if n_cells > MAX_CELLS {
+        let d = points.n_columns();
+        if (n_cells as u64).pow(2) * d as u64 > MAX_WORK {
             return None;
         }
-        let d = points.n_columns();
         let mut members = vec![Vec::new(); n_cells];
         (0..).zip(of_points).for_each(|(i, &own)| members[own as usize].push(i));
         let center_of = |members: &Vec<u32>| {
@@ -52,16 +52,7 @@ impl CellPairs {
         let centers: Vec<f64> = members.par_iter().flat_map_iter(center_of).collect();
         let mut columns = Columns::default();
         columns.fill(d, centers.chunks_exact(d));
-        let nearest = centers.par_chunks_exact(d).enumerate().map(|(own, center)| {
-            let mut squared = vec![0.0; n_cells];
-            columns.squared_from(center.into(), &mut squared);
-            let mut others: Vec<u32> = (0..n_cells as u32).filter(|&cell| cell as usize != own).collect();
-            let key = |cell: u32| squared[cell as usize];
-            others.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
-            others
-        });
-        let nearest = nearest.collect();
-        Some(Self { members, centers, nearest, found: Mutex::new(BTreeMap::new()) })
+        Some(Self { members, centers, columns, found: Mutex::new(BTreeMap::new()) })
     }
 
     /// Short pairs that leave each of the groups `searching`. Every group consists of cells.
@@ -75,11 +66,12 @@ impl CellPairs {
     ) -> Result<Vec<OutsidePair>> {
         let group_of = |cell: u32| group[self.members[cell as usize][0] as usize];
         let is_searching = |group: u32| searching.binary_search(&group).is_ok();
-        let own_cells = (0..self.members.len() as u32).filter(|&own| is_searching(group_of(own)));
-        let pairs = own_cells.flat_map(|own| {
-            let outside =
-                self.nearest[own as usize].iter().filter(move |&&cell| group_of(cell) != group_of(own));
-            outside.take(NEAREST).map(move |&cell| (own.min(cell), own.max(cell)))
+        let n_cells = self.members.len() as u32;
+        let groups: Vec<u32> = (0..n_cells).map(group_of).collect();
+        let own_cells = (0..n_cells).into_par_iter().filter(|&own| is_searching(groups[own as usize]));
+        let pairs = own_cells.flat_map_iter(|own| {
+            let outside = self.nearest_cells(own, &groups);
+            outside.into_iter().map(move |cell| (own.min(cell), own.max(cell)))
         });
         let mut pairs: Vec<(u32, u32)> = pairs.collect();
         pairs.sort_unstable();
@@ -100,6 +92,21 @@ impl CellPairs {
         let both = of_pairs
             .flat_map(|pair| [pair, OutsidePair { inside: pair.outside, outside: pair.inside, ..pair }]);
         Ok(both.filter(|pair| is_searching(group[pair.inside as usize])).collect())
+    }
+
+    /// The cells of other groups with the nearest centers.
+    fn nearest_cells(&self, own: u32, groups: &[u32]) -> Vec<u32> {
+        let d = self.centers.len() / self.members.len();
+        let center = &self.centers[own as usize * d..(own as usize + 1) * d];
+        let mut squared = vec![0.0; groups.len()];
+        self.columns.squared_from(center.into(), &mut squared);
+        let cells = (0..).zip(&squared).zip(groups).filter(|(_, group)| **group != groups[own as usize]);
+        let mut outside: Vec<(f64, u32)> = cells.map(|((cell, squared), _)| (*squared, cell)).collect();
+        if outside.len() > NEAREST {
+            outside.select_nth_unstable_by(NEAREST, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            outside.truncate(NEAREST);
+        }
+        outside.into_iter().map(|(_, cell)| cell).collect()
     }
 
     /// A short pair between two cells.

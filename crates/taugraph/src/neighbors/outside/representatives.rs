@@ -1,5 +1,6 @@
-//! Short pairs between groups that are too large to scan every pair. Small groups search as a whole; large ones by the centers of
-//! groups or, if there are many, by sampled representatives, whose pairs are shortened from either end in turn.
+//! Short pairs between groups that are too large to scan every pair. Small groups search as a whole, unless they are so many that this
+//! takes long; then they search as large ones do: by the centers of groups or, if there are very many, by sampled representatives, whose
+//! pairs are shortened from either end in turn.
 
 use rayon::prelude::*;
 
@@ -29,13 +30,21 @@ impl<'a> OutsideSearch<'a> {
         run: &Run<'_>,
     ) -> Result<Vec<OutsidePair>> {
         let searching = members_of(group, skipped, REPRESENTATIVES, run);
-        let (large, small): (Vec<_>, Vec<_>) =
+        let (mut large, mut small): (Vec<_>, Vec<_>) =
             searching.into_iter().partition(|members| members.len() == REPRESENTATIVES);
         let n_small: usize = small.iter().map(Vec::len).sum();
+        let is_much = is_much_work(points, n_small);
+        let cells = match large.is_empty() && !is_much {
+            true => None,
+            false => self.cell_pairs.get_or_init(|| CellPairs::new(points, group, n_groups)).as_ref(),
+        };
+        if is_much && cells.is_some() {
+            large.append(&mut small);
+        }
         // Groups whose members have found nothing yet.
         let mut unlucky = Vec::new();
         let mut found = Vec::new();
-        if is_much_work(points, n_small) {
+        if is_much && cells.is_none() {
             let ivf = match self.ivf.get() {
                 Some(ivf) => ivf,
                 None => {
@@ -70,9 +79,10 @@ impl<'a> OutsideSearch<'a> {
         if large.is_empty() {
             return Ok(found);
         }
-        let of_large = match self.cell_pairs.get_or_init(|| CellPairs::new(points, group, n_groups)) {
+        let of_large = match cells {
             Some(cells) => {
-                let groups: Vec<u32> = large.iter().map(|members| group[members[0] as usize]).collect();
+                let mut groups: Vec<u32> = large.iter().map(|members| group[members[0] as usize]).collect();
+                groups.sort_unstable();
                 cells.nearest(points, transform, group, &groups, run)?
             }
             None => self.of_large_groups(points, transform, group, &large, run)?,

@@ -21,7 +21,7 @@ const MAX_STEPS: u32 = 500;
 const PATIENCE: u32 = 30;
 /// Longer vectors are expensive: fewer of them are kept, and fewer are processed at once; the preconditioner is in single precision
 /// where the graph allows it. docs/decisions/0032.
-pub(in super::super) const LONG: usize = 10_000;
+pub(in super::super) const LONG: usize = 5_000;
 
 /// A positive semidefinite operator on blocks of vectors, with an approximate inverse.
 pub(super) trait PreconditionedOperator: Sync {
