@@ -77,15 +77,15 @@ for part in ${parts[*]}; do
         io)
             # What replaces Parquet is compiled only where Parquet is not: by `make test`, not here.
             try_part io "large_text_tables broken_text_tables checksums::" --package taugraph-io \
-                --exclude crates/taugraph-io/src/without_parquet.rs -- --lib --test all --
+                --exclude crates/taugraph-io/src/without_parquet.rs --cargo-arg=--lib --cargo-arg=--test=all -- --
             ;;
         library)
             try_part library "" --package taugraph --file 'crates/taugraph/src/model/*.rs' --file 'crates/taugraph/src/arrays/*.rs' \
-                --file crates/taugraph/src/checkpoint.rs -- --lib --test all -- arrays:: checkpoint:: model::
+                --file crates/taugraph/src/checkpoint.rs --cargo-arg=--lib --cargo-arg=--test=all -- -- arrays:: checkpoint:: model::
             ;;
         program)
             try_part program "" --package taugraph-cli --file crates/taugraph-cli/src/work_folder.rs \
-                --file crates/taugraph-cli/src/stage_file.rs -- --bin taugraph --test all -- \
+                --file crates/taugraph-cli/src/stage_file.rs --cargo-arg=--bin=taugraph --cargo-arg=--test=all -- -- \
                 checkpoints:: damage:: stage_file:: work_folder::
             ;;
         *)
