@@ -17,7 +17,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 use crate::budget::{Budget, Held, Refusal, text_bytes};
 use crate::error::{Error, Place, Result};
 use crate::output::Output;
-use crate::parquet_pages::{Pages, Shared};
+use crate::parquet_pages::{Pages, Shared, check_metadata};
 use crate::source::{Source, open_file};
 use crate::table::{Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Table, charge_columns, check_names};
 
@@ -123,6 +123,7 @@ struct Opened<R: ChunkReader + 'static> {
 fn open<R: ChunkReader + 'static>(source: R, name: &str, options: &ReadOptions<'_>) -> Result<Opened<R>> {
     let (length, source) = (source.len(), Shared::new(source));
     let _held = options.budget.hold(METADATA_TIMES * metadata_length(&source), name)?;
+    check_metadata(&source, metadata_length(&source)).map_err(|error| of_parquet(name, error))?;
     let reader = SerializedFileReader::new(source.clone()).map_err(|error| of_parquet(name, error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
