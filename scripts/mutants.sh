@@ -37,11 +37,18 @@ PYTHON
     printf '//! All tests.\n%s\n' "$modules" > all.rs
 )
 
+# A limit of the processor's time tells an endless loop from a busy machine; what waits for ever meets the other limit.
+host="$(rustc -vV | sed -n 's/^host: //p')"
+printf '#!/bin/sh\nulimit -t 60\nexec "$@"\n' > "$copy/limited"
+chmod +x "$copy/limited"
+runner="CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$host")_RUNNER"
+export "$runner=$copy/limited"
+
 # Which changes are tried, then what cargo-mutants is told. Changes that were missed (2) or took too long (3) are counted below; anything
 # else ends it.
 try_out() {
     local code=0
-    cargo mutants --dir "$copy" --in-place --profile mutants --minimum-test-timeout 60 --colors never --no-times "$@" || code=$?
+    cargo mutants --dir "$copy" --in-place --profile mutants --minimum-test-timeout 900 --colors never --no-times "$@" || code=$?
     [ "$code" = 0 ] || [ "$code" = 2 ] || [ "$code" = 3 ]
 }
 
