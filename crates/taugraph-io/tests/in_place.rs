@@ -1,9 +1,11 @@
-//! Archives need memory for what is asked of them, not for all they have.
+//! What stays charged: of an archive what is asked of it, of a text table its cells, however it is read.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
 
-use taugraph_io::{Budget, Contents, Error, ReadOptions, Source, read, read_sparse_npz};
+use taugraph_io::{
+    Budget, Contents, Error, Header, ReadOptions, Role, Source, read, read_csv, read_sparse_npz,
+};
 
 /// An NPY file.
 fn npy(kind: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
@@ -71,4 +73,22 @@ fn ids_of_sparse_archives_do_not_stay() {
         (1 << 30) - budget.left()
     };
     assert_eq!(held(4000) - held(2000), 2000 * (8 + 12));
+}
+
+/// Quoted cells are read one by one, others by the line: the same is kept, and the same is charged for it.
+#[test]
+fn quoted_tables_keep_as_much_as_others() {
+    let held = |row: &dyn Fn(usize) -> String| {
+        let text: String = (0..2000).map(row).collect();
+        let roles = |_: &[String]| Ok(vec![Role::Number, Role::Number, Role::Number, Role::Text]);
+        let budget = Budget::of(Some(1 << 30));
+        let options =
+            ReadOptions { roles: &roles, header: Header::No, budget: &budget, ..ReadOptions::numbers() };
+        let table = read_csv(text.as_bytes(), "x", &options).unwrap();
+        ((1 << 30) - budget.left(), table)
+    };
+    let (plain, expected) = held(&|row| format!("{row},2,3,name{row}\n"));
+    let (quoted, table) = held(&|row| format!("{row},\"2\",3,\"name{row}\"\n"));
+    assert_eq!(quoted, plain);
+    assert_eq!((table.values, table.columns), (expected.values, expected.columns));
 }
