@@ -114,9 +114,9 @@ reference: $(VENV)
 	$(PYTHON) scripts/reference_values.py
 
 ## Kills, damaged stages, failing disks and allocations, interrupts and a thousand fits in Python, in full; the tests have a part of it.
-## Then Miri and the coverage of lines, if their tools are installed.
+## Then cargo-deny, Miri and the coverage of lines, if their tools are installed. PARTS="soak miri" runs only some, FITS=100 fewer fits.
 audit: $(VENV)
-	scripts/audit.sh
+	FITS=$(FITS) scripts/audit.sh $(PARTS)
 
 ## Lines of readers, models and checkpoints that the tests run; needs cargo-llvm-cov.
 coverage:

@@ -20,8 +20,8 @@ pub(crate) fn find(start: &[u8], is_whole: bool) -> u8 {
     // Ragged with every delimiter: that of the first line is the best guess, and the reader reports the bad line.
     let of_first =
         |delimiter: u8| cells_of_lines(start, delimiter, true).first().copied().unwrap_or_default();
-    let most = CANDIDATES[..4].iter().copied().max_by_key(|&delimiter| of_first(delimiter));
-    most.filter(|&delimiter| of_first(delimiter) > 1).unwrap_or(b',')
+    // The last of equals: a comma if there is none.
+    CANDIDATES[..4].iter().copied().max_by_key(|&delimiter| of_first(delimiter)).unwrap_or(b',')
 }
 
 /// Number of cells of each of the first lines, not counting delimiters and line breaks within quotes.
@@ -119,7 +119,9 @@ impl<R: std::io::Read> std::io::Read for Squeezed<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use std::io::Read;
+
+    use super::{LINES, Squeezed, cells_of_lines, find};
 
     #[test]
     fn delimiters_are_found() {
@@ -141,5 +143,74 @@ mod tests {
         }
         // The last line is truncated and does not count.
         assert_eq!(find(b"a;b;c\n1;2;3\n4;5", false), b';');
+    }
+
+    #[test]
+    fn cells_of_lines_are_counted() {
+        let none: &[usize] = &[];
+        for (text, delimiter, is_whole, cells) in [
+            ("", b',', true, none),
+            ("\n\r\n\n", b',', true, none),
+            ("a", b',', true, &[1]),
+            ("a,b\n", b',', true, &[2]),
+            ("a,b\r\n\r\n1,2,3\r\n", b',', true, &[2, 3]),
+            (",\n,,", b',', true, &[2, 3]),
+            // Delimiters and line breaks within quotes do not count, and a quoted nothing is a cell.
+            ("\"a,b\n,c\",d\ne,f,g", b',', true, &[2, 3]),
+            ("\"a\"\"b,c\",d", b',', true, &[2]),
+            ("\"\"\n1,2", b',', true, &[1, 2]),
+            // A line that may continue counts only if there is no other.
+            ("a,b\n1,2,3", b',', false, &[2]),
+            ("a,b,c", b',', false, &[3]),
+            ("a,b\n1,2,3\n", b',', false, &[2, 3]),
+            ("  a  b\t c \n1 2", b' ', true, &[3, 2]),
+            ("a b\tc\n", b'\t', true, &[2]),
+        ] {
+            assert_eq!(cells_of_lines(text.as_bytes(), delimiter, is_whole), cells, "{text:?}");
+        }
+        assert_eq!(cells_of_lines("1,2\n".repeat(LINES + 5).as_bytes(), b',', true), [2; LINES]);
+    }
+
+    /// The delimiter of the first line, where lines differ; a blank is no guess.
+    #[test]
+    fn uneven_lines_are_guessed_by_the_first() {
+        for (text, delimiter) in [
+            ("a;b;c\n1;2\n", b';'),
+            ("a;b;c,d\n1\n", b';'),
+            ("a|b\n1|2|3\n", b'|'),
+            ("a b c\n1\n", b','),
+            ("a,b\tc,d\n1\n", b','),
+        ] {
+            assert_eq!(find(text.as_bytes(), true), delimiter, "{text:?}");
+        }
+        // Lines after those that are examined do not matter.
+        let text = "1;2\n".repeat(LINES) + "1;2;3\n";
+        assert_eq!(find(text.as_bytes(), true), b';');
+    }
+
+    #[test]
+    fn blanks_are_squeezed() {
+        for (text, expected) in [
+            ("a b", "a b"),
+            ("  a \t b  \n\t1  2\n", "a b\n1 2\n"),
+            ("a  \r\n  b", "a\r\nb"),
+            ("\"a  b\"   c", "\"a  b\" c"),
+            ("\" \n  x\"  1\n  2", "\" \n  x\" 1\n2"),
+            ("  ", ""),
+            ("", ""),
+        ] {
+            for room in [2, 3, 7, 64] {
+                let (mut squeezed, mut all) = (Squeezed::new(text.as_bytes()), Vec::new());
+                let mut buffer = vec![0; room];
+                loop {
+                    match squeezed.read(&mut buffer).unwrap() {
+                        0 => break,
+                        length => all.extend_from_slice(&buffer[..length]),
+                    }
+                }
+                assert_eq!(String::from_utf8(all).unwrap(), expected, "{text:?} by {room}");
+            }
+        }
+        assert!(Squeezed::new(&b"a"[..]).read(&mut [0]).is_err());
     }
 }

@@ -163,13 +163,26 @@ mod tests {
     fn broken_files_name_the_line() {
         for (text, line) in [
             ("", "line 1"),
-            ("%%MatrixMarket matrix array real general\n", "line 1"),
-            ("%%MatrixMarket matrix coordinate complex general\n", "line 1"),
-            ("%%MatrixMarket matrix coordinate real general\n2 2\n", "line 2"),
+            (
+                "%%MatrixMarket matrix coordinate real\n",
+                "does not begin with %%MatrixMarket matrix coordinate",
+            ),
+            ("%%MatrixMarket matrix array real general\n", "dense arrays are not read"),
+            ("%%MatrixMarket matrix coordinate complex general\n", "line 1: the field 'complex' is not read"),
+            ("%%MatrixMarket matrix coordinate real skew\n", "line 1: the symmetry 'skew' is not read"),
+            ("%%MatrixMarket matrix coordinate real general\n", "three sizes"),
+            ("%%MatrixMarket matrix coordinate real general\n2 2 2 2\n", "three sizes"),
+            ("%%MatrixMarket matrix coordinate real general\n2 2\n", "line 2: three sizes"),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n", "line 3"),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "line 3"),
-            ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", "line 4"),
-            ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n1 2 1\n", "line 4"),
+            (
+                "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n",
+                "2 entries were announced, but it ends",
+            ),
+            (
+                "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n1 2 1\n",
+                "line 4: there are more",
+            ),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
             ("%%MatrixMarket matrix coordinate real general\n99999999999 2 0\n", "claims"),
         ] {

@@ -415,6 +415,32 @@ mod tests {
     }
 
     #[test]
+    fn three_axes_are_turned() {
+        // In Fortran order the value at (i, j, k) is at i + 2·j + 6·k.
+        let bytes: Vec<u8> = (0..24).flat_map(|v| f64::from(v).to_le_bytes()).collect();
+        let array = read_npy(&file("<f8", true, "(2, 3, 4)", &bytes)[..], "x", Budget::unlimited()).unwrap();
+        let all = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| i + 2 * j + 6 * k)));
+        assert_eq!(array.values, all.map(f64::from).collect::<Vec<_>>());
+    }
+
+    /// Every number of half precision, counted upwards: each is the one before it and a unit of its last place.
+    #[test]
+    fn half_precision_has_no_gaps() {
+        let (mut value, mut unit) = (0.0, 1.0 / 16_777_216.0);
+        for bits in 0..0x7c00 {
+            assert_eq!((half(bits), half(bits | 0x8000)), (value, -value), "{bits:x}");
+            assert!(half(bits | 0x8000).is_sign_negative());
+            value += unit;
+            // The unit doubles with every exponent but the first two.
+            if bits % 1024 == 1023 && bits > 1024 {
+                unit *= 2.0;
+            }
+        }
+        assert_eq!((half(0x7bff), half(0x7c00), half(0xfc00)), (65504.0, f64::INFINITY, f64::NEG_INFINITY));
+        assert!((0x7c01..0x8000).all(|bits| half(bits).is_nan() && half(bits | 0x8000).is_nan()));
+    }
+
+    #[test]
     fn hostile_headers_are_refused() {
         let huge = file("<f8", false, "(1000000000000, 10)", &[0; 16]);
         let overflow = file("<f8", false, "(18446744073709551615, 18446744073709551615)", &[]);

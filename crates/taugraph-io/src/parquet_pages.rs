@@ -251,8 +251,8 @@ fn packed(bytes: &[u8], most: u32) -> Option<&[u8]> {
 
 /// The type of pages that are passed over.
 const INDEX_PAGE: u32 = 1;
-/// Structures within structures in a header: statistics within a data page.
-const MAX_DEPTH: usize = 8;
+/// Structures within structures in a header; those of the metadata have eight.
+const MAX_DEPTH: usize = 16;
 
 /// The part of a page's header that says how large it is.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -287,6 +287,16 @@ impl PageHeader {
     }
 }
 
+/// Refuses metadata at the end of a file that the parquet crate must not read, see [`skip`].
+pub(crate) fn check_metadata(source: &impl ChunkReader, length: u64) -> Result<()> {
+    let bytes = match source.len().checked_sub(8 + length) {
+        Some(start) => source.get_bytes(start, length as usize)?,
+        // The parquet crate says best what is wrong with it.
+        None => return Ok(()),
+    };
+    if bytes.is_empty() { Ok(()) } else { skip(&mut &bytes[..], 12, 0) }
+}
+
 /// The type of the next field; `None` at the end of a structure.
 fn next_field(source: &mut impl Read, field: &mut i64) -> Result<Option<u8>> {
     let first = byte(source)?;
@@ -303,7 +313,7 @@ fn next_field(source: &mut impl Read, field: &mut i64) -> Result<Option<u8>> {
 /// Passes over a value.
 fn skip(source: &mut impl Read, kind: u8, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
-        return Err(damaged("the header of a page is nested too deeply"));
+        return Err(damaged("a header is nested too deeply"));
     }
     match kind {
         // Truth is in the type itself.
@@ -318,9 +328,11 @@ fn skip(source: &mut impl Read, kind: u8, depth: usize) -> Result<()> {
         9 | 10 => {
             let first = byte(source)?;
             let count = if first >> 4 == 15 { varint(source)? } else { u64::from(first >> 4) };
-            // In lists truth has a byte.
-            let inner = if matches!(first & 15, 1 | 2) { 3 } else { first & 15 };
-            (0..count).try_for_each(|_| skip(source, inner, depth + 1))
+            // The parquet crate takes no byte for truth in a list: a few bytes would keep it busy for hours. No header has such a list.
+            if matches!(first & 15, 1 | 2) && count > 0 {
+                return Err(damaged("a header has a list of truths"));
+            }
+            (0..count).try_for_each(|_| skip(source, first & 15, depth + 1))
         }
         12 => {
             let mut field = 0;
@@ -329,14 +341,14 @@ fn skip(source: &mut impl Read, kind: u8, depth: usize) -> Result<()> {
             }
             Ok(())
         }
-        _ => Err(damaged("the header of a page is not one")),
+        _ => Err(damaged("a header is not one")),
     }
 }
 
 fn pass(source: &mut impl Read, length: u64) -> Result<()> {
     match std::io::copy(&mut source.take(length), &mut std::io::sink())? {
         passed if passed == length => Ok(()),
-        _ => Err(damaged("the file ends within the header of a page")),
+        _ => Err(damaged("the file ends within a header")),
     }
 }
 
@@ -378,9 +390,9 @@ mod tests {
 
     #[test]
     fn headers_are_read_up_to_their_end() {
-        // Type 0, 300 bytes, 20 bytes, a structure with a text and a list of truths, a field far out, the end.
+        // Type 0, 300 bytes, 20 bytes, a structure with a text and a list of bytes, a field far out, the end.
         let bytes = [
-            0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c, 0x18, 3, b'a', b'b', b'c', 0x19, 0x21, 1, 2, 0, 0x05,
+            0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c, 0x18, 3, b'a', b'b', b'c', 0x19, 0x23, 1, 2, 0, 0x05,
             100, 2, 0, 99,
         ];
         let mut counted = Counted { source: &bytes[..], n_read: 0 };
@@ -414,16 +426,36 @@ mod tests {
             &[0x97, 1, 2, 3, 4, 5, 6, 7, 8],       // a floating point number
             &[0x98, 2, 21, 21],                    // a text
             &[0x99, 0x23, 9, 9],                   // a list of two bytes
-            &[0x9a, 0x12, 1],                      // a set of one truth
+            &[0x9a, 0x13, 1],                      // a set of one byte
+            &[0x99, 0x01],                         // a list of no truths
             &[0x99, 0xf3, 3, 7, 7, 7],             // a list whose length has its own byte
             &[0x99, 0x1c, 0x15, 8, 0],             // a list of one structure
             &[0x9c, 0x2c, 0x13, 5, 0, 0x13, 6, 0], // a structure with a structure
         ] {
             assert_eq!(header(field).as_ref(), Some(&expected), "{field:?}");
         }
-        for field in [&[0x9b, 0][..], &[0x9d], &[0x9f, 1], &[0x99, 0x10, 0]] {
-            assert_eq!(header(field), None, "no such type: {field:?}");
+        for field in
+            [&[0x9b, 0][..], &[0x9d], &[0x9f, 1], &[0x99, 0x10, 0], &[0x99, 0x11, 1], &[0x9a, 0x12, 1]]
+        {
+            assert_eq!(header(field), None, "no such type, or a list of truths: {field:?}");
         }
+    }
+
+    /// Two billion truths in the metadata, which the parquet crate would count one by one.
+    #[test]
+    fn metadata_that_claims_billions_of_truths_is_refused() {
+        let file = |metadata: &[u8]| {
+            let length = (metadata.len() as u32).to_le_bytes();
+            Bytes::from([b"PAR1", metadata, &length, b"PAR1"].concat())
+        };
+        let truths = [0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
+        let options = crate::ReadOptions::numbers();
+        for metadata in [[&[0xf9][..], &truths, &[0]].concat(), [&[0xf9, 0x19][..], &truths, &[0]].concat()] {
+            let said = crate::read_parquet(file(&metadata), "x", &options).unwrap_err().to_string();
+            assert!(said.contains("a list of truths"), "{said}");
+        }
+        // What is no metadata at all is left to the parquet crate.
+        assert!(check_metadata(&file(b""), 0).is_ok() && check_metadata(&file(b""), 99).is_ok());
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::on_disk::Extent;
 use crate::output::Output;
 use crate::parquet_cells::{Target, first_length};
 use crate::parquet_fields::{Field, fields};
-use crate::parquet_pages::{Decoded, Pages, Shared};
+use crate::parquet_pages::{Decoded, Pages, Shared, check_metadata};
 use crate::source::{Source, open_file};
 use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Role, Table, charge_columns, check_names,
@@ -149,6 +149,7 @@ struct Opened<R: ChunkReader + 'static> {
 fn open<R: ChunkReader + 'static>(source: R, name: &str, options: &ReadOptions<'_>) -> Result<Opened<R>> {
     let (length, source) = (source.len(), Shared::new(source));
     let _held = options.budget.hold(METADATA_TIMES * metadata_length(&source), name)?;
+    check_metadata(&source, metadata_length(&source)).map_err(|error| of_parquet(name, error))?;
     let reader = SerializedFileReader::new(source.clone()).map_err(|error| of_parquet(name, error))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
