@@ -9,6 +9,7 @@ The points are an NPY file in bench-data/, float64, float32 for embeddings, byte
                   and isotropic noise; in `separate-topics-D` centers are farther apart, so that topics are components of a graph
     tails-16      20 groups with Student's t distribution of 2 degrees of freedom
     copies-16     mixture-16, in which half of the rows are copies of one percent of them
+    crowds-8      a group for every 200 points, far from each other: hundreds of small components
     spirals-2     two arms with noise, of which some crosses the gaps
     mnist-784     MNIST; more than 70,000 rows are copies with noise (normal, 24 of 255 levels). Needs TAUGRAPH_DATA
 """
@@ -26,10 +27,13 @@ N_GROUPS, N_TOPICS = 20, 50
 # Spread of the centers by columns: so small that a k-NN classifier errs on about a tenth of the points (less with 500 columns).
 SPREAD = {16: 1.2, 64: 0.95, 500: 0.95}
 SUBSPACE, DICTIONARY = 24, 48
+CROWD = 200
 
 
-def n_clusters(name):
-    """The number of groups."""
+def n_clusters(name, n=0):
+    """The number of groups of n points."""
+    if name.startswith("crowds"):
+        return n // CROWD
     return N_TOPICS if "topics" in name else {"mnist": 10, "spirals": 2}.get(name.split("-")[0], N_GROUPS)
 
 
@@ -40,8 +44,8 @@ def flags(name):
     return ["--standardize", "none"] if name.startswith("mnist") else []
 
 
-def generator(name, seed):
-    """A chunk of points and labels by random generator and number of rows, and the type of the points."""
+def generator(name, n, seed):
+    """A chunk of points and labels by random generator and number of rows, and the type of the points; n points in all."""
     kind, columns = name.rsplit("-", 1)
     columns, rng = int(columns), np.random.default_rng([seed, zlib.crc32(name.encode())])
     if kind == "mixture":
@@ -50,6 +54,8 @@ def generator(name, seed):
         return topics(rng, columns, kind == "separate-topics"), np.float32
     if kind == "tails":
         return tails(rng, columns), np.float64
+    if kind == "crowds":
+        return crowds(rng, columns, n // CROWD), np.float64
     if kind == "spirals":
         return spirals, np.float64
     raise ValueError(f"no hard set is called {name}")
@@ -97,6 +103,16 @@ def tails(rng, columns):
     return chunk
 
 
+def crowds(rng, columns, n_groups):
+    centers = rng.uniform(-100, 100, size=(n_groups, columns))
+
+    def chunk(rng, n):
+        groups = rng.integers(n_groups, size=n)
+        return centers[groups] + rng.normal(size=(n, columns)), groups
+
+    return chunk
+
+
 def spirals(rng, n):
     arms = rng.integers(2, size=n)
     angles = 3 * np.pi * np.sqrt(rng.uniform(0.02, 1, n))
@@ -106,7 +122,7 @@ def spirals(rng, n):
 
 
 def write_generated(name, n, seed, path):
-    chunk, kind = generator(name, seed)
+    chunk, kind = generator(name, n, seed)
     labels, out = np.empty(n, dtype=np.int64), None
     for number, begin in enumerate(range(0, n, CHUNK)):
         end = min(begin + CHUNK, n)
