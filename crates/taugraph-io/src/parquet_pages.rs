@@ -141,6 +141,20 @@ impl<R: ChunkReader> Pages<R> {
         decoded.charge(2 * u64::from(n_values) * (of_value + 4 + size_of::<Option<&f64>>() as u64))
     }
 
+    /// Reads the headers that the parquet crate reads to look at the next page, see [`skip`].
+    fn check_next(&self) -> Result<()> {
+        let mut offset = self.offset;
+        while offset < self.end {
+            let mut counted = Counted { source: self.source.get_read(offset)?, n_read: 0 };
+            let header = PageHeader::read(&mut counted)?;
+            if header.kind != INDEX_PAGE {
+                break;
+            }
+            offset = offset.saturating_add(counted.n_read).saturating_add(u64::from(header.compressed));
+        }
+        Ok(())
+    }
+
     /// Checks the numbers that decoders trust.
     fn check(&mut self, page: &Page) -> Result<()> {
         match page {
@@ -195,6 +209,7 @@ impl<R: ChunkReader> PageReader for Pages<R> {
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.check_next()?;
         self.inner.peek_next_page()
     }
 
@@ -281,10 +296,36 @@ impl PageHeader {
                         _ => header.compressed = number,
                     }
                 }
+                (4, 5) | (6, 12) => skip(source, kind, 0)?,
+                (5 | 7 | 8, 12) => skip_page(source, field)?,
+                // The parquet crate takes the types of known fields for granted, and would read something else than we did.
+                (1..=8, _) => return Err(damaged("a header has a field of another type")),
                 _ => skip(source, kind, 0)?,
             }
         }
     }
+}
+
+/// Passes over what the header says about data (5), a dictionary (7) or data of the second version (8).
+fn skip_page(source: &mut impl Read, of: i64) -> Result<()> {
+    let (n_numbers, truth) = match of {
+        5 => (4, None),
+        7 => (2, Some(3)),
+        _ => (6, Some(7)),
+    };
+    let mut field = 0;
+    while let Some(kind) = next_field(source, &mut field)? {
+        let is_right = match field {
+            number if (1..=n_numbers).contains(&number) => kind == 5,
+            other if Some(other) == truth => matches!(kind, 1 | 2),
+            _ => true,
+        };
+        if !is_right {
+            return Err(damaged("a header has a field of another type"));
+        }
+        skip(source, kind, 1)?;
+    }
+    Ok(())
 }
 
 /// Refuses metadata at the end of a file that the parquet crate must not read, see [`skip`].
@@ -392,7 +433,7 @@ mod tests {
     fn headers_are_read_up_to_their_end() {
         // Type 0, 300 bytes, 20 bytes, a structure with a text and a list of bytes, a field far out, the end.
         let bytes = [
-            0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x2c, 0x18, 3, b'a', b'b', b'c', 0x19, 0x23, 1, 2, 0, 0x05,
+            0x15, 0, 0x15, 0xd8, 0x04, 0x15, 40, 0x6c, 0x18, 3, b'a', b'b', b'c', 0x19, 0x23, 1, 2, 0, 0x05,
             100, 2, 0, 99,
         ];
         let mut counted = Counted { source: &bytes[..], n_read: 0 };
@@ -454,8 +495,38 @@ mod tests {
             let said = crate::read_parquet(file(&metadata), "x", &options).unwrap_err().to_string();
             assert!(said.contains("a list of truths"), "{said}");
         }
+        // The same in the header of a page that is looked at before it is read.
+        let page = Bytes::from_static(include_bytes!("../tests/data/truths.parquet"));
+        let said = crate::read_parquet(page, "x", &options).unwrap_err().to_string();
+        assert!(said.contains("a header has"), "{said}");
         // What is no metadata at all is left to the parquet crate.
         assert!(check_metadata(&file(b""), 0).is_ok() && check_metadata(&file(b""), 99).is_ok());
+    }
+
+    #[test]
+    fn known_fields_have_their_types() {
+        let read = |fields: &[u8]| {
+            PageHeader::read(&mut &[&[0x15, 0, 0x15, 14, 0x15, 6][..], fields, &[0]].concat()[..]).is_ok()
+        };
+        let number = [0x15, 2];
+        for (of, n_numbers, more) in [(0x2c, 4, &[][..]), (0x4c, 2, &[0x11]), (0x5c, 6, &[0x12])] {
+            let page = |numbers: &[u8], more: &[u8]| read(&[&[of][..], numbers, more, &[0]].concat());
+            // Numbers, truth, and a text that nobody knows.
+            assert!(page(&number.repeat(n_numbers), &[more, &[0xd8, 1, 7]].concat()), "{of:x}");
+            for wrong in 0..n_numbers {
+                let mut numbers = number.repeat(n_numbers);
+                numbers[2 * wrong] = 0x16;
+                assert!(!page(&numbers, more), "{of:x}: {wrong}");
+            }
+            if !more.is_empty() {
+                assert!(!page(&number.repeat(n_numbers + 1), &[]), "{of:x}: no truth");
+            }
+        }
+        assert!(read(&[0x15, 9]) && read(&[0x3c, 0]), "a checksum, an index");
+        for wrong in [&[0x16, 9][..], &[0x25, 9], &[0x35, 9], &[0x45, 9], &[0x55, 9]] {
+            assert!(!read(wrong), "{wrong:?}");
+        }
+        assert!(PageHeader::read(&mut &[0x16, 0, 0][..]).is_err());
     }
 
     #[test]
@@ -468,7 +539,7 @@ mod tests {
         assert!(varint(&mut &[0xff; 64][..]).is_err());
         assert!(varint(&mut &[0x80][..]).is_err());
         // As deep as it may be, and deeper.
-        let nested = |depth: usize| [vec![0x1c; depth], vec![0; depth + 1]].concat();
+        let nested = |depth: usize| [vec![0x9c], vec![0x1c; depth - 1], vec![0; depth + 1]].concat();
         assert!(PageHeader::read(&mut &nested(MAX_DEPTH)[..]).is_ok());
         assert!(PageHeader::read(&mut &nested(MAX_DEPTH + 2)[..]).is_err());
     }

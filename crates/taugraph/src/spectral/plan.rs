@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     const PROBLEM: Problem = Problem {
-        n_nodes: 10_000,
+        n_nodes: 5_000,
         n_edges: 60_000,
         n_null: 1,
         wanted: 5,
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_shape_decides() {
-        let granted = granted(10_000, 60_000, 5) + 80_000;
+        let granted = granted(5_000, 60_000, 5) + 40_000;
         let inverse = Method::ShiftInvert { max_applications: 3000, max_bytes: Some(granted) };
         assert_eq!(plan(PROBLEM, NARROW), [(inverse, false), (MULTIGRID, false), (LAST_LANCZOS, true)]);
         assert_eq!(plan(PROBLEM, LONG_AND_WIDE), [(MULTIGRID, false), (LAST_LANCZOS, true)]);
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn with_little_memory_there_is_only_lanczos() {
-        let granted = granted(10_000, 60_000, 5) + 80_000;
+        let granted = granted(5_000, 60_000, 5) + 40_000;
         let tight = Problem { memory_limit: Some(2 * granted - 1), ..PROBLEM };
         assert_eq!(plan_without_shape(tight), [(LAST_LANCZOS, false)]);
         let few = Problem { n_nodes: 2000, memory_limit: Some(0), ..PROBLEM };
