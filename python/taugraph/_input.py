@@ -98,7 +98,7 @@ def _of_arrow(name: str, column: Any) -> np.ndarray:
 
 def _check_lengths(name: str, rows: np.ndarray, lengths: np.ndarray) -> None:
     """Lists of one column have the same length."""
-    others = np.flatnonzero(lengths != lengths[0]) if len(lengths) else []
+    others = np.flatnonzero(lengths != lengths[:1])
     if len(others):
         row, found = rows[others[0]], lengths[others[0]]
         raise ValueError(
