@@ -29,6 +29,8 @@ mod parquet_cells;
 #[cfg(feature = "parquet")]
 mod parquet_fields;
 #[cfg(feature = "parquet")]
+mod parquet_headers;
+#[cfg(feature = "parquet")]
 mod parquet_pages;
 #[cfg(feature = "parquet")]
 mod parquet_table;

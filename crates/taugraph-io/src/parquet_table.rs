@@ -20,7 +20,8 @@ use crate::on_disk::Extent;
 use crate::output::Output;
 use crate::parquet_cells::{Target, first_length};
 use crate::parquet_fields::{Field, fields};
-use crate::parquet_pages::{Decoded, Pages, Shared, check_metadata};
+use crate::parquet_headers::check_metadata;
+use crate::parquet_pages::{Decoded, Pages, Shared};
 use crate::source::{Source, open_file};
 use crate::table::{
     Cells, MAX_COLUMNS, NewCells, NewTable, ReadOptions, Role, Table, charge_columns, check_names,
