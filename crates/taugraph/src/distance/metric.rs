@@ -5,7 +5,7 @@
 
 use super::sums::{lane_sum, squared_between, squared_to_each};
 use crate::parameter::choices;
-use crate::points::{Numbers, with_values};
+use crate::points::{Numbers, Value, with_values};
 
 choices! {
     /// Distance between two rows.
@@ -180,7 +180,7 @@ impl SquareTransform {
 #[inline]
 fn manhattan(a: Numbers<'_>, b: Numbers<'_>) -> f64 {
     with_values!(a, a => with_values!(b, b => {
-        lane_sum(a.len(), |t| (Into::<f64>::into(a[t]) - Into::<f64>::into(b[t])).abs())
+        lane_sum(a.len(), |t| (a[t].widened() - b[t].widened()).abs())
     }))
 }
 

@@ -40,7 +40,7 @@ impl<'a> F32Points<'a> {
         let mut mean = vec![0.0; d];
         let largest = with_values!(points.values(), values => {
             for row in values.chunks_exact(d) {
-                mean.iter_mut().zip(row).for_each(|(m, &v)| *m += Into::<f64>::into(v) * share);
+                mean.iter_mut().zip(row).for_each(|(m, &v)| *m += v.widened() * share);
             }
             let of_row = |row: &[_]| largest_difference(row, &mean);
             values.par_chunks_exact(d).map(of_row).reduce(|| 0.0, f64::max)
@@ -100,12 +100,12 @@ impl<'a> F32Points<'a> {
     /// The score (|y|² − 2·x·y) below which a pair may be as close as `squared` (a squared distance in the points' own
     /// unit): a candidate y with a higher score is certainly farther from the point x = `query`.
     ///
-    /// Score + |x|² is the squared distance but for rounding. Conversion, d products and sums, norm and final sum are
-    /// at most d + 8 roundings of 2⁻²⁴ of (|x| + |y|)², doubled for safety, and |y| ≤ |x| + distance for every pair that
-    /// close. Each underflow adds at most the smallest normal number.
+    /// Score + |x|² is the squared distance but for rounding. Conversion, d products and sums, norms and the last sums (one more
+    /// where a score serves both points) are at most d + 12 roundings of 2⁻²⁴ of (|x| + |y|)², doubled for safety, and
+    /// |y| ≤ |x| + distance for every pair that close. Each underflow adds at most the smallest normal number.
     pub fn limit(&self, query: usize, squared: f64) -> f64 {
         let squared = squared * self.frame.scale * self.frame.scale;
-        let roundings = (self.n_columns() + 8) as f64;
+        let roundings = (self.n_columns() + 12) as f64;
         let reach = 2.0 * self.norms[query] + squared.sqrt();
         let rounding = roundings * (f64::from(f32::EPSILON) * reach * reach + f64::from(f32::MIN_POSITIVE));
         squared + rounding - self.norms[query] * self.norms[query]
@@ -114,7 +114,7 @@ impl<'a> F32Points<'a> {
 
 /// max |x − mean| over the coordinates of a row.
 fn largest_difference<T: Value>(row: &[T], mean: &[f64]) -> f64 {
-    row.iter().zip(mean).map(|(&v, m)| (v.into() - m).abs()).fold(0.0, f64::max)
+    row.iter().zip(mean).map(|(&v, m)| (v.widened() - m).abs()).fold(0.0, f64::max)
 }
 
 /// |x| of a point in single precision.

@@ -167,7 +167,7 @@ fn examine<T: Value>(
     run: &Run<'_>,
 ) -> Result<Examined> {
     let n_rows = values.len() / n_columns;
-    let is_infinite = |value: &T| Into::<f64>::into(*value).is_infinite();
+    let is_infinite = |value: &T| value.widened().is_infinite();
     if let Some(position) = values.par_iter().with_min_len(ROWS).position_first(is_infinite) {
         let (row, column) = (position / n_columns, position % n_columns);
         return Err(Error::NotFinite { row, column, value: values[position].into() });
@@ -186,7 +186,7 @@ fn examine<T: Value>(
                 run.progress.advance(1);
                 if params.missing == Missing::Refuse && present.len() < n_rows {
                     let mut cells = values.iter().skip(column).step_by(n_columns);
-                    let row = cells.position(|&value| Into::<f64>::into(value).is_nan());
+                    let row = cells.position(|&value| value.widened().is_nan());
                     let row = row.expect("a cell is missing");
                     return Err(Error::NotFinite { row, column, value: f64::NAN });
                 }
