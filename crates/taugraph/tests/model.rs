@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use taugraph::arrays::{Arrays, Values};
-use taugraph::cluster::{ClusterParams, Clustering, ComponentPolicy, spectral_clustering};
+use taugraph::cluster::{
+    ClusterParams, Clustering, ComponentPolicy, Layer, memberships, spectral_clustering,
+};
 use taugraph::distance::{DistanceMatrix, Metric};
 use taugraph::edges::Symmetrize;
 use taugraph::error::Error;
@@ -12,7 +14,7 @@ use taugraph::metrics::matched_accuracy;
 use taugraph::model::{Model, Placement, VERSION};
 use taugraph::neighbors::Space;
 use taugraph::params::{CandidatePairs, GraphParams, LinkComponents, Preset};
-use taugraph::points::{Points, PreparationParams, prepare};
+use taugraph::points::{Points, Precision, PreparationParams, prepare};
 use taugraph::progress::Run;
 use taugraph::propagate::{LabeledNodes, PropagateParams, Propagation, propagate};
 use taugraph::quantile::{AutoEncoder, Community, Estimator, Neighborhood, Overlap, Schedule};
@@ -209,6 +211,160 @@ fn what_is_farther_away_than_anything_seen_is_placed_and_flagged() {
     );
     assert!(trained.model.place(&Points::new(vec![1e200, 1e200], 2).unwrap(), &Run::new(0)).is_err());
     assert!(trained.model.place(&Points::new(vec![1.0], 1).unwrap(), &Run::new(0)).is_err());
+}
+
+/// The likeliest of several shares, the lowest in case of ties, and its lead.
+fn likeliest(shares: &[f64]) -> (u32, f64) {
+    let first = (0..shares.len()).fold(0, |best, at| if shares[at] > shares[best] { at } else { best });
+    let others = shares.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, share)| *share);
+    (first as u32, shares[first] - others.fold(0.0, f64::max))
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+fn assert_close(found: &[f64], expected: &[f64], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!(
+            (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+            "{what} {at}: {found}, not {expected}"
+        );
+    }
+}
+
+/// Scores, memberships, layers, classes and margins of new points, computed again from their edges and from what the nodes have.
+#[test]
+fn placements_follow_from_their_edges() {
+    let data = uneven_blobs(240, 4, 4, 5).unwrap();
+    let Trained { robust, mut clustering, propagation, model } = train_default(&data, 4);
+    for merged in [2, 1] {
+        let labels = clustering.labels.iter().map(|label| label / merged).collect();
+        let labels = Labels::new(labels, 4 / merged as usize).unwrap();
+        clustering.layers.push(Layer { labels, resistance: 1.0 });
+    }
+    let model = &model.with_clusters(&robust, &clustering, &ClusterParams::exactly(4)).unwrap();
+    assert_eq!(model.n_layers(), 2);
+    // Between the clusters, too.
+    let mut values: Vec<f64> = uneven_blobs(60, 4, 4, 6).unwrap().points.values().iter().collect();
+    values.extend((0..40).flat_map(|at| {
+        let (a, b) = (data.points.row(at), data.points.row(239 - 5 * at));
+        a.iter().zip(b.iter()).map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>()
+    }));
+    values.extend(data.points.row(17).iter());
+    let new = Points::new(values, 4).unwrap();
+    let placed = place(model, &new);
+    let (stochastic, edges) = (&robust.stochastic, robust.stochastic.edges());
+    let mean_probability = |node: usize| {
+        let own: Vec<f64> = edges.incident(node).map(|(_, edge)| stochastic.probabilities()[edge]).collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let embedding = clustering.embedding.as_ref().unwrap();
+    let d = embedding.n_columns;
+    let centers: Vec<Vec<f64>> = (0..4u32)
+        .map(|cluster| {
+            let rows = embedding.coordinates.chunks_exact(d).zip(clustering.labels.iter());
+            let rows: Vec<&[f64]> = rows.filter(|row| *row.1 == cluster).map(|row| row.0).collect();
+            (0..d).map(|at| rows.iter().map(|row| row[at]).sum::<f64>() / rows.len() as f64).collect()
+        })
+        .collect();
+    let (clusters, classes) = (placed.clusters.as_ref().unwrap(), placed.classes.as_ref().unwrap());
+    assert_eq!((placed.same_as[100], placed.offsets.len()), (Some(17), 102));
+    for row in 0..100 {
+        let own = placed.offsets[row] as usize..placed.offsets[row + 1] as usize;
+        let (nodes, weights) = (&placed.nodes[own.clone()], &placed.affinities[own.clone()]);
+        let (total, n) = (weights.iter().sum::<f64>(), nodes.len() as f64);
+        let votes = |labels: &[u32], n_labels: usize| {
+            let mut votes = vec![0.0; n_labels];
+            nodes
+                .iter()
+                .zip(weights)
+                .for_each(|(&node, weight)| votes[labels[node as usize] as usize] += weight / total);
+            votes
+        };
+        assert_close(
+            &clusters.memberships[4 * row..4 * row + 4],
+            &votes(&clustering.labels, 4),
+            "memberships",
+        );
+        for (found, layer) in clusters.layers.iter().zip(&clustering.layers) {
+            assert_eq!(found[row], likeliest(&votes(&layer.labels, 240)).0);
+        }
+        let mut of_classes = vec![0.0; 4];
+        for (&node, weight) in nodes.iter().zip(weights) {
+            let known = &propagation.probabilities[4 * node as usize..4 * node as usize + 4];
+            of_classes.iter_mut().zip(known).for_each(|(sum, share)| *sum += weight * share);
+        }
+        let sum: f64 = of_classes.iter().sum();
+        of_classes.iter_mut().for_each(|share| *share /= sum);
+        assert_close(&classes.probabilities[4 * row..4 * row + 4], &of_classes, "classes");
+        let (label, lead) = likeliest(&of_classes);
+        assert_eq!(classes.labels[row], Some(label));
+        assert_close(&[classes.margins[row]], &[lead], "lead");
+
+        let embedded = &clusters.embedding.as_ref().unwrap()[d * row..d * (row + 1)];
+        let mut far: Vec<(f64, u32)> =
+            (0..4).map(|at| (distance(&centers[at as usize], embedded), at)).collect();
+        far.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert_eq!(clusters.labels[row], far[0].1);
+        assert_close(&[clusters.margins[row]], &[1.0 - far[0].0 / far[1].0], "margin");
+
+        let nearest = placed.distances[own.start] / robust.first_scales.get(nodes[0] as usize);
+        assert_close(&[placed.novelty[row]], &[nearest], "novelty");
+        let mean = |of: &dyn Fn(usize) -> f64| nodes.iter().map(|&node| of(node as usize)).sum::<f64>() / n;
+        let probability = placed.probabilities[own].iter().sum::<f64>() / n;
+        let score = placed.scales[row] / mean(&|node| robust.scales.get(node))
+            * (mean(&mean_probability) / probability.max(1e-3)).sqrt();
+        assert_close(&[placed.outlier_scores[row]], &[score], "outlier score");
+    }
+    // The copy of a node has what the node has.
+    let beside = robust.neighbors.ids(17);
+    let mean = |of: &dyn Fn(usize) -> f64| {
+        beside.iter().map(|&node| of(node as usize)).sum::<f64>() / beside.len() as f64
+    };
+    let score = robust.scales.get(17) / mean(&|node| robust.scales.get(node))
+        * (mean(&mean_probability) / mean_probability(17).max(1e-3)).sqrt();
+    assert_close(&[placed.outlier_scores[100]], &[score], "score of a node");
+    let known = memberships(&robust.graph, &clustering.labels);
+    assert_close(&clusters.memberships[400..], &known[68..72], "memberships of a node");
+    assert!(
+        clusters.layers.iter().zip(&clustering.layers).all(|(found, layer)| found[100] == layer.labels[17])
+    );
+}
+
+/// What a model says of itself, with copies among its rows, in both precisions, and what placing takes.
+#[test]
+fn models_describe_themselves() {
+    let data = uneven_blobs(80, 3, 2, 1).unwrap();
+    let mut values = data.points.values().to_vec();
+    values.splice(30..30, data.points.values().to_vec()[..9].iter().copied());
+    let labels = Labels::new((0..83).map(|row| row % 2).collect(), 2).unwrap();
+    let points = Points::new(values, 3).unwrap();
+    for precision in [Precision::Double, Precision::Single] {
+        let points = points.clone().in_precision(precision);
+        let given = FirstScale::Given { values: (0..83).map(|row| 0.5 + f64::from(row)).collect() };
+        let params = Preset::Robust.params().with(|params| params.first_scale = given);
+        let trained = train(&points, &params, Metric::Euclidean, &ClusterParams::exactly(3), &labels);
+        let model = restored(&trained.model);
+        assert_eq!((model.n_rows(), model.n_nodes(), model.n_columns()), (83, 80, 3));
+        let rows: Vec<u32> = (0..10).chain(13..83).collect();
+        assert_eq!(model.row_of_node(), rows);
+        assert_eq!((model.n_clusters(), model.n_classes()), (Some(3), Some(2)));
+        assert_eq!(model.n_embedded(), trained.clustering.embedding.as_ref().map(|found| found.n_columns));
+        assert!(trained.robust.first_scales.values()[12] > 15.0, "scales were given by row");
+        let (raw, _) = model.prepare(points.values(), 3).unwrap();
+        assert_eq!(raw.precision(), precision);
+        assert_eq!(place(&model, &points), place(&trained.model, &points));
+
+        // Neighbors and edges, the latter twice, and 17 numbers besides the results of each point, twice.
+        let k = params.check().unwrap().n_neighbors();
+        let results = 17 + model.n_embedded().unwrap() + 2 + 3 + model.n_layers();
+        let needed = 83 * (12 * k + 2 * 40 * k + 16 * results) as u64;
+        let within = |limit| model.place(&points, &Run { memory_limit: Some(limit), ..Run::new(0) });
+        assert!(matches!(within(needed - 1), Err(Error::Memory { needed: said, .. }) if said == needed));
+        within(needed).unwrap();
+    }
 }
 
 /// Every kind of graph and embedding.

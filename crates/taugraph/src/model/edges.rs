@@ -212,3 +212,165 @@ impl Model {
         pool.extend(self.neighbors.ids(node as usize)[..size].iter().map(|&like_node| to_new(like_node)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distance::{Metric, squared_euclidean};
+    use crate::generators::uneven_blobs;
+    use crate::neighbors::{Space, neighbors_of_new};
+    use crate::params::{GraphParams, Preset};
+    use crate::points::Points;
+    use crate::progress::Run;
+    use crate::quantile::Overlap;
+    use crate::robust::{NodeGraph, robust_graph};
+    use crate::scale::{LocalScales, ScaleShrinkage};
+    use crate::stochastic::Probability;
+
+    const N: usize = 90;
+
+    fn known() -> Vec<f64> {
+        uneven_blobs(N, 3, 3, 5).unwrap().points.values().iter().collect()
+    }
+
+    fn model(params: &GraphParams) -> (Model, NodeGraph) {
+        let params = params.clone().check().unwrap();
+        let points = Points::new(known(), 3).unwrap();
+        let space = Space::from_points(points, Metric::Euclidean).unwrap();
+        let robust = robust_graph(&space, &params, &Run::new(0)).unwrap();
+        (Model::new(&space, &robust, &params).unwrap(), robust)
+    }
+
+    fn variants() -> Vec<GraphParams> {
+        let usual = Preset::Robust.params();
+        let neighbors = |symmetrize| CandidatePairs::Neighbors { k: 7, symmetrize };
+        let given = (0..N).map(|node| 0.2 + node as f64 / 50.0).collect();
+        vec![
+            usual.clone(),
+            GraphParams { candidates: neighbors(Symmetrize::Mutual), ..usual.clone() },
+            GraphParams {
+                candidates: neighbors(Symmetrize::Union),
+                first_scale: FirstScale::KthNeighbor { k: 4 },
+                ..usual.clone()
+            },
+            GraphParams {
+                candidates: CandidatePairs::All,
+                first_scale: FirstScale::MeanOfNeighbors { k: 5 },
+                ..usual.clone()
+            },
+            GraphParams { first_scale: FirstScale::Given { values: given }, ..usual.clone() },
+            GraphParams { robust_scale: RobustScale::First, ..usual.clone() },
+            GraphParams { scale_shrinkage: ScaleShrinkage::TowardMedian { exponent: 0.5 }, ..usual.clone() },
+            GraphParams { probability: Probability::Decay { floor: 0.4 }, ..usual.clone() },
+            GraphParams { estimator: Estimator::Overlap(Overlap::default()), ..usual },
+        ]
+    }
+
+    /// All by the definitions, from nothing but distances and what is known of the nodes.
+    fn naive(model: &Model, robust: &NodeGraph, new: &[f64]) -> Vec<NewEdge> {
+        let rows = known();
+        let row = |node: usize| &rows[3 * node..3 * node + 3];
+        let params = &model.params;
+        let mut near: Vec<(f64, usize)> =
+            (0..N).map(|node| (squared_euclidean(row(node), new).sqrt(), node)).collect();
+        near.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        let of_nodes = |scales: &LocalScales| (0..N).map(|node| scales.get(node)).collect::<Vec<_>>();
+        let (firsts, scales) = (of_nodes(&robust.first_scales), of_nodes(&robust.scales));
+        let first = match params.first_scale {
+            FirstScale::KthNeighbor { k } => near[k - 1].0,
+            FirstScale::MeanOfNeighbors { k } => near[..k].iter().map(|pair| pair.0).sum::<f64>() / k as f64,
+            FirstScale::Given { .. } => firsts[near[0].1],
+        };
+        let first = first.max(robust.first_scales.least());
+        let exponent =
+            |a: &[f64], scale_a: f64, b: usize| squared_euclidean(a, row(b)) / (scale_a * firsts[b]);
+        let chosen: Vec<(f64, usize)> = match params.candidates {
+            CandidatePairs::All => near.clone(),
+            CandidatePairs::Neighbors { k, symmetrize } => {
+                let farthest = |node: usize| {
+                    let mut own: Vec<f64> =
+                        (0..N).map(|j| squared_euclidean(row(node), row(j)).sqrt()).collect();
+                    own.sort_by(f64::total_cmp);
+                    own[k]
+                };
+                let is_kept = |&(place, &(distance, node)): &(usize, &(f64, usize))| {
+                    symmetrize == Symmetrize::Union || place == 0 || distance < farthest(node)
+                };
+                near[..k].iter().enumerate().filter(is_kept).map(|(_, pair)| *pair).collect()
+            }
+        };
+        let stochastic = &robust.stochastic;
+        let persistence_to = |node: usize| match params.estimator {
+            Estimator::Neighborhood(neighborhood) => {
+                let mut pool = vec![exponent(new, first, node); 2];
+                let like_new = near[..neighborhood.pool].iter().map(|pair| pair.1);
+                pool.extend(like_new.map(|other| exponent(row(node), firsts[node], other)));
+                let like_node = robust.neighbors.ids(node)[..neighborhood.pool].iter();
+                pool.extend(like_node.map(|&other| exponent(new, first, other as usize)));
+                let persistence = neighborhood.persistence(&mut pool, params.threshold);
+                let counts: Vec<usize> = stochastic.decay().iter().map(|(_, count)| *count).collect();
+                (persistence, params.probability.of(persistence, params.taus.values(), &counts, true))
+            }
+            _ => {
+                let edges: Vec<usize> = stochastic.edges().incident(node).map(|(_, edge)| edge).collect();
+                let mean =
+                    |values: &[f64]| edges.iter().map(|&edge| values[edge]).sum::<f64>() / edges.len() as f64;
+                (mean(stochastic.persistence()), mean(stochastic.probabilities()))
+            }
+        };
+        let edges: Vec<(f64, usize, (f64, f64))> =
+            chosen.iter().map(|&(distance, node)| (distance, node, persistence_to(node))).collect();
+        let shrunk = |scale: f64| params.scale_shrinkage.apply(scale, robust.scales.median());
+        let scale = match params.robust_scale {
+            RobustScale::First => shrunk(first),
+            _ => {
+                let total: f64 = edges.iter().map(|edge| edge.2.1).sum();
+                let mean = edges.iter().map(|edge| edge.2.1 * edge.0).sum::<f64>() / total;
+                shrunk(if total > 0.0 { mean } else { first }).max(robust.scales.least())
+            }
+        };
+        let weighed = edges.iter().map(|&(distance, node, (persistence, probability))| {
+            let log_affinity = -distance * distance / (scale * scales[node]);
+            let weight = params.final_affinity.weight(log_affinity.exp(), persistence, probability);
+            NewEdge { node: node as u32, distance, probability, weight, log_affinity }
+        });
+        weighed.collect()
+    }
+
+    #[test]
+    fn edges_of_new_points_are_those_of_the_definitions() {
+        for params in variants() {
+            let (model, robust) = model(&params);
+            for new in [[0.1, 0.2, -0.1], [1.5, -0.4, 2.0], [-3.0, 1.0, 0.5], [40.0, 0.0, 0.0]] {
+                let points = Points::new(new.to_vec(), 3).unwrap();
+                let near = neighbors_of_new(&model.known, &points, model.n_candidates(), &Run::new(0));
+                let near = near.unwrap();
+                let row = Numbers::F64(&new);
+                let found = model.hang(&NewPoint { row, ids: near.ids(0), distances: near.distances(0) });
+                let expected = naive(&model, &robust, &new);
+                assert_eq!(found.edges.len(), expected.len(), "{params:?}");
+                for (found, expected) in found.edges.iter().zip(&expected) {
+                    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                    assert!(
+                        found.node == expected.node
+                            && close(found.distance, expected.distance)
+                            && close(found.probability, expected.probability)
+                            && close(found.weight, expected.weight)
+                            && close(found.log_affinity, expected.log_affinity),
+                        "{new:?}: {found:?}, not {expected:?}; {params:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Where every weight is 0 affinities decide, relative to the largest.
+    #[test]
+    fn edges_vote_by_weight_or_by_affinity() {
+        let edge =
+            |weight, log_affinity| NewEdge { node: 0, distance: 1.0, probability: 0.5, weight, log_affinity };
+        let votes = |edges| Hung { edges, first_scale: 1.0, scale: 1.0 }.votes();
+        assert_eq!(votes(vec![edge(0.25, -2.0), edge(0.0, -1.0)]), [0.25, 0.0]);
+        assert_eq!(votes(vec![edge(0.0, -900.0), edge(0.0, -901.0)]), [1.0, (-1.0f64).exp()]);
+    }
+}
