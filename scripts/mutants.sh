@@ -35,7 +35,7 @@ PYTHON
 # A limit of the processor's time tells an endless loop from a busy machine, one of memory ends what only grows; what waits for ever
 # meets the time limit of cargo-mutants.
 host="$(rustc -vV | sed -n 's/^host: //p')"
-printf '#!/bin/sh\nulimit -t 60\nulimit -v 8000000\nexec "$@"\n' > "$copy/limited"
+printf '#!/bin/sh\nulimit -t 300\nulimit -v 8000000\nexec "$@"\n' > "$copy/limited"
 chmod +x "$copy/limited"
 runner="CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$host")_RUNNER"
 export "$runner=$copy/limited"

@@ -342,7 +342,12 @@ fn models_describe_themselves() {
     let labels = Labels::new((0..83).map(|row| row % 2).collect(), 2).unwrap();
     let points = Points::new(values, 3).unwrap();
     for precision in [Precision::Double, Precision::Single] {
-        let points = points.clone().in_precision(precision);
+        let points = match precision {
+            Precision::Double => points.clone(),
+            Precision::Single => {
+                Points::from_f32(points.values().iter().map(|value| value as f32).collect(), 3).unwrap()
+            }
+        };
         let given = FirstScale::Given { values: (0..83).map(|row| 0.5 + f64::from(row)).collect() };
         let params = Preset::Robust.params().with(|params| params.first_scale = given);
         let trained = train(&points, &params, Metric::Euclidean, &ClusterParams::exactly(3), &labels);

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::laplacian::{Flipped, Laplacian};
 use super::pairs::EigenParams;
-use super::parts::guesses;
+use super::parts::{Guesses, guesses};
 use super::patience::Forecast;
 use super::plan::Method;
 use super::solvers::davidson;
@@ -58,7 +58,7 @@ pub(super) struct Attempts<'a> {
     /// Applications of the Laplacian so far.
     pub applications: usize,
     /// Starting vectors that are better than random ones.
-    guesses: OnceCell<Vec<f64>>,
+    guesses: OnceCell<Guesses>,
 }
 
 impl<'a> Attempts<'a> {
@@ -88,6 +88,15 @@ impl<'a> Attempts<'a> {
             Method::ShiftInvert { max_applications, max_bytes } => {
                 self.shift_invert(max_applications, max_bytes)
             }
+            // The inverse in single precision is of no use for eigenvalues far below its shift.
+            Method::Multigrid { precision: Precision::Single, .. }
+                if self
+                    .guesses()?
+                    .last
+                    .is_some_and(|last| last < multilevel::SHIFT * self.laplacian.norm_bound()) =>
+            {
+                Ok(None)
+            }
             Method::Multigrid { may_break_down, precision } => match self.multigrid(precision) {
                 Err(Error::Numerical { .. }) if may_break_down => Ok(None),
                 found => found.map(Some),
@@ -109,8 +118,14 @@ impl<'a> Attempts<'a> {
         self.params.max_applications.saturating_sub(self.applications)
     }
 
-    fn guesses(&self) -> &[f64] {
-        self.guesses.get_or_init(|| guesses(self.laplacian, self.wanted + 1))
+    fn guesses(&self) -> Result<&Guesses> {
+        match self.guesses.get() {
+            Some(guesses) => Ok(guesses),
+            None => {
+                let found = guesses(self.laplacian, self.wanted, self.context)?;
+                Ok(self.guesses.get_or_init(|| found))
+            }
+        }
     }
 
     fn dense(&mut self) -> Result<Candidate> {
@@ -137,7 +152,8 @@ impl<'a> Attempts<'a> {
             let worst = Measured::of(self.laplacian, &found.vectors).worst();
             if worst > self.tolerance_with_gap(found.gap) {
                 // The next pair turned out closer than it seemed: continue from here, to the tolerance.
-                self.guesses = OnceCell::from(std::mem::take(&mut found.vectors));
+                let vectors = std::mem::take(&mut found.vectors);
+                self.guesses = OnceCell::from(Guesses { vectors, ..Guesses::default() });
                 found = self.lanczos(0.0, max_applications, &mut Unlimited)?;
             }
         }
@@ -156,7 +172,7 @@ impl<'a> Attempts<'a> {
             angle,
             steps: STEPS,
             max_applications,
-            guesses: self.guesses(),
+            guesses: &self.guesses()?.vectors,
             salt: SALT,
         };
         let found = lanczos::largest(&Flipped(self.laplacian), &self.null, &params, patience, self.context)?;
@@ -197,14 +213,18 @@ impl<'a> Attempts<'a> {
         } else {
             Hierarchy::new(graph)
         };
+        let guesses = self.guesses()?;
+        // Guesses from many parts are better than groups.
+        let groups = self.groups.filter(|groups| groups.len() > davidson::LONG && guesses.last.is_none());
         let params = MultilevelParams {
             wanted: self.wanted,
             tolerance: OF_TOLERANCE * self.tolerance(),
             angle: self.params.angle,
             norm_bound: self.laplacian.norm_bound(),
             max_applications: self.remaining_applications(),
-            guesses: self.guesses(),
-            groups: self.groups.filter(|groups| groups.len() > davidson::LONG),
+            guesses: &guesses.vectors,
+            told_apart: guesses.told_apart,
+            groups,
             precision,
         };
         let masses = self.laplacian.masses();

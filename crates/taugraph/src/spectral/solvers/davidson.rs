@@ -46,6 +46,9 @@ pub(super) struct DavidsonParams {
     pub norm_bound: f64,
     /// Maximum number of vectors to precondition.
     pub max_applications: usize,
+    /// Whether the guesses are known to span about the wanted pairs rather than others that are as close: then the tolerance alone
+    /// decides.
+    pub told_apart: bool,
     pub widths: Widths,
 }
 
@@ -53,7 +56,7 @@ pub(super) struct DavidsonParams {
 #[derive(Clone, Copy)]
 pub(super) struct Widths {
     pub block: usize,
-    /// In the space before it restarts, which leaves two blocks.
+    /// In the space before it restarts from the best vectors and as many of the previous step as fit.
     pub space: usize,
     /// In one call of the preconditioner.
     pub at_once: usize,
@@ -62,17 +65,24 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    pub fn new(n: usize, wanted: usize, room: usize) -> Self {
+    /// For a search that begins with `n_start` vectors.
+    pub fn new(n: usize, wanted: usize, room: usize, n_start: usize) -> Self {
         // One more pair shows where the wanted ones end, and two more help it converge soon.
         let block = (wanted + 3).next_multiple_of(LANES).min(room);
-        let (blocks, at_once) = if n > LONG { (3, 2 * LANES) } else { (4, 4 * LANES) };
-        Self { block, space: (blocks * block).min(room), at_once, room }
+        let (blocks, at_once) = if n > LONG { (2, 2 * LANES) } else { (4, 4 * LANES) };
+        Self { block, space: (blocks * block).max(n_start).min(room), at_once, room }
+    }
+
+    /// Vectors at the start besides those that are given: rough and random ones.
+    pub fn n_start(n_given: usize) -> usize {
+        n_given + 3 * LANES
     }
 }
 
 /// Peak memory in bytes, besides the operator.
 pub(in super::super) fn bytes(n: usize, wanted: usize) -> u64 {
-    let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n);
+    // Guesses for as many vectors as are wanted, and one more, and groups.
+    let Widths { block, space, at_once, .. } = Widths::new(n, wanted, n, Widths::n_start(2 * (wanted + 1)));
     // Residuals, some of them being computed; or residuals, corrections and the work space of multigrid.
     let beside = (block + 3 * block.min(residuals_at_once(n))).max(2 * block + 4 * at_once.min(block) + 2);
     8 * n as u64 * (space.next_multiple_of(LANES) + beside + wanted) as u64
@@ -109,7 +119,7 @@ pub(super) fn smallest<O: PreconditionedOperator>(
     loop {
         (context.check)()?;
         let mut look = search.look()?;
-        if look.quality.is_done() && look.measured.len() < look.count {
+        if search.verdict(&look.quality) == Some(true) && look.measured.len() < look.count {
             search.lengths.clear();
             look = search.look()?;
         }
@@ -202,7 +212,9 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
 
     /// Whether the pairs are confirmed, if the search is over.
     fn verdict(&self, quality: &Quality) -> Option<bool> {
-        let confirmed = self.space.filled == self.params.widths.room || quality.is_done();
+        let confirmed = self.space.filled == self.params.widths.room
+            || quality.is_done()
+            || self.params.told_apart && quality.is_within(self.params.tolerance);
         let is_stuck = quality.is_within(self.params.tolerance) && self.step >= self.best.1 + PATIENCE;
         let is_over = confirmed
             || is_stuck
@@ -276,13 +288,14 @@ mod tests {
         let mut null = Block::zeros(N, 1);
         null.values[0] = 1.0;
         let (wanted, norm_bound) = (3, 7.0);
-        let widths = Widths::new(N, wanted, N - 1);
+        let widths = Widths::new(N, wanted, N - 1, 0);
         let params = DavidsonParams {
             wanted,
             tolerance: 1e-9,
             angle: 0.0,
             norm_bound,
             max_applications: 5000,
+            told_apart: false,
             widths,
         };
         let start = Start { guesses: Vec::new(), rough: None };

@@ -22,7 +22,7 @@ pub(in super::super) enum Masses {
 
 /// Shift of the Laplacian whose inverse is computed in single precision, relative to the degrees: as large as eigenvalues of interest
 /// in graphs that are not long, and far above rounding.
-const SHIFT: f64 = 3e-4;
+pub(in super::super) const SHIFT: f64 = 3e-4;
 
 /// The precision of the preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(in super::super) struct MultilevelParams<'a> {
     pub max_applications: usize,
     /// Starting vectors besides random ones.
     pub guesses: &'a [f64],
+    /// Whether they are known to span about the wanted pairs rather than others that are as close.
+    pub told_apart: bool,
     /// Groups of nodes on which the vectors are about constant, if they are known.
     pub groups: Option<&'a [u32]>,
     /// The precision of the preconditioner.
@@ -72,7 +74,11 @@ pub(in super::super) fn smallest(
     context: Context<'_>,
 ) -> Result<MultilevelResult> {
     let (order, wanted) = (hierarchy.order(), params.wanted);
-    let widths = Widths::new(order.len(), wanted, order.len() - null.len() / order.len());
+    let n = order.len();
+    let n_groups = params.groups.and_then(|groups| groups.iter().max()).map_or(0, |last| *last as usize + 1);
+    let n_given = params.guesses.len() / n + n_groups;
+    let n_start = Widths::n_start(n_given);
+    let widths = Widths::new(n, wanted, n - null.len() / n, n_start);
     let multigrid = Multigrid::new(hierarchy, None, None);
     let shifted = (params.precision == Precision::Single).then(|| {
         let mut extra = vec![0.0; order.len()];
@@ -87,12 +93,9 @@ pub(in super::super) fn smallest(
     let unit = operator.unit();
     let null = Block::in_order(null, order);
     let rough = rough_vectors(&operator, &null, widths.block, context)?;
-    // The groups give the wanted vectors; of the others only those above them are missing.
     let near_groups = params.groups.map(|groups| operator.near_groups(groups, order));
-    let rough = match near_groups {
-        Some(_) => rough.map(|rough| rough.last(2 * LANES)),
-        None => rough,
-    };
+    // Of the others only those above the given ones are missing.
+    let rough = rough.map(|rough| if n_given >= wanted { rough.last(2 * LANES) } else { rough });
     let guesses = (!params.guesses.is_empty()).then(|| Block::in_order(params.guesses, order));
     let start = Start { guesses: guesses.into_iter().chain(near_groups).collect(), rough };
     let davidson = DavidsonParams {
@@ -101,6 +104,7 @@ pub(in super::super) fn smallest(
         angle: params.angle,
         norm_bound: params.norm_bound / unit,
         max_applications: params.max_applications,
+        told_apart: params.told_apart,
         widths,
     };
     let found = davidson::smallest(&operator, null, start, &davidson, context)?;
