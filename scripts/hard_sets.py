@@ -9,7 +9,7 @@ The points are an NPY file in bench-data/, float64, float32 for embeddings, byte
                   and isotropic noise; in `separate-topics-D` centers are farther apart, so that topics are components of a graph
     tails-16      20 groups with Student's t distribution of 2 degrees of freedom
     copies-16     mixture-16, in which half of the rows are copies of one percent of them
-    crowds-8      a group for every 200 points, far from each other: hundreds of small components
+    crowds-8      a group for every 200 points, far from each other: hundreds of small components; `swarms-8` has one for every 20
     spirals-2     two arms with noise, of which some crosses the gaps
     mnist-784     MNIST; more than 70,000 rows are copies with noise (normal, 24 of 255 levels). Needs TAUGRAPH_DATA
 """
@@ -27,13 +27,13 @@ N_GROUPS, N_TOPICS = 20, 50
 # Spread of the centers by columns: so small that a k-NN classifier errs on about a tenth of the points (less with 500 columns).
 SPREAD = {16: 1.2, 64: 0.95, 500: 0.95}
 SUBSPACE, DICTIONARY = 24, 48
-CROWD = 200
+CROWD = {"crowds": 200, "swarms": 20}
 
 
 def n_clusters(name, n=0):
     """The number of groups of n points."""
-    if name.startswith("crowds"):
-        return n // CROWD
+    if name.split("-")[0] in CROWD:
+        return n // CROWD[name.split("-")[0]]
     return N_TOPICS if "topics" in name else {"mnist": 10, "spirals": 2}.get(name.split("-")[0], N_GROUPS)
 
 
@@ -54,8 +54,8 @@ def generator(name, n, seed):
         return topics(rng, columns, kind == "separate-topics"), np.float32
     if kind == "tails":
         return tails(rng, columns), np.float64
-    if kind == "crowds":
-        return crowds(rng, columns, n // CROWD), np.float64
+    if kind in CROWD:
+        return crowds(rng, columns, n // CROWD[kind]), np.float64
     if kind == "spirals":
         return spirals, np.float64
     raise ValueError(f"no hard set is called {name}")
