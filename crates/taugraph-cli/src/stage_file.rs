@@ -151,6 +151,10 @@ mod tests {
             let other = bytes_of(stage, "{\"settings\":{\"seed\":8}}", &arrays);
             assert_eq!(read(stage, &other), Err(Unusable::OfAnotherRun));
             assert!(matches!(read("neighbors", &bytes), Err(Unusable::Damaged(_))), "under another name");
+            // A file that has grown since its size was asked for.
+            let longer = [&bytes[..], b"x"].concat();
+            let found = read_stage(stage, RUN, &mut &longer[..], bytes.len() as u64);
+            assert_eq!(found, Err(Unusable::Damaged("it continues after its end".to_string())));
         }
     }
 

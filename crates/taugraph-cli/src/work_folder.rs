@@ -305,6 +305,36 @@ mod tests {
         assert!(matches!(work.find("embedding"), Some(Err(Unusable::Damaged(_)))));
     }
 
+    /// Of runs that begin at the same time in a new folder one gets it, and the others are told why they do not.
+    #[test]
+    fn one_of_many_runs_gets_a_new_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..40 {
+            let path = folder.path().join(round.to_string());
+            let at_once = std::sync::Barrier::new(8);
+            let opened: Vec<Outcome<WorkFolder>> = std::thread::scope(|scope| {
+                let run = || {
+                    at_once.wait();
+                    open(&path, 1)
+                };
+                let runs: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
+                runs.into_iter().map(|run| run.join().unwrap()).collect()
+            });
+            assert_eq!(opened.iter().filter(|opened| opened.is_ok()).count(), 1);
+            for failure in opened.iter().filter_map(|opened| opened.as_ref().err()) {
+                assert!(failure.to_string().contains("another run is using the folder"), "{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_files_are_hashed_as_a_whole() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let bytes: Vec<u8> = (0..2_500_000u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+        std::fs::write(file.path(), &bytes).unwrap();
+        assert_eq!(contents(file.path()).unwrap(), (2_500_000, hex(&Sha256::digest(&bytes))));
+    }
+
     #[test]
     fn a_damaged_description_is_refused_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();

@@ -245,7 +245,7 @@ fn placements_follow_from_their_edges() {
         clustering.layers.push(Layer { labels, resistance: 1.0 });
     }
     let model = &model.with_clusters(&robust, &clustering, &ClusterParams::exactly(4)).unwrap();
-    assert_eq!(model.n_layers(), 2);
+    assert_eq!((model.n_layers(), model.layer_sizes()), (2, vec![2, 4]));
     // Between the clusters, too.
     let mut values: Vec<f64> = uneven_blobs(60, 4, 4, 6).unwrap().points.values().iter().collect();
     values.extend((0..40).flat_map(|at| {
