@@ -307,7 +307,7 @@ mod tests {
                 pool.extend(like_new.map(|other| exponent(row(node), firsts[node], other)));
                 let like_node = robust.neighbors.ids(node)[..neighborhood.pool].iter();
                 pool.extend(like_node.map(|&other| exponent(new, first, other as usize)));
-                let persistence = neighborhood.persistence(&mut pool, params.threshold);
+                let persistence = neighborhood.persistence(&pool, params.threshold);
                 let counts: Vec<usize> = stochastic.decay().iter().map(|(_, count)| *count).collect();
                 (persistence, params.probability.of(persistence, params.taus.values(), &counts, true))
             }
