@@ -1,6 +1,8 @@
 //! Connected components.
 
 use super::SparseGraph;
+use crate::edges::Edges;
+use crate::error::Result;
 
 /// The component of each node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +88,22 @@ impl Components {
         }
         nodes
     }
+
+    /// The graph of the components as nodes: the sum of all weights between two of them.
+    pub(crate) fn graph_between(&self, graph: &SparseGraph) -> Result<SparseGraph> {
+        let mut between: Vec<((u32, u32), f64)> = Vec::new();
+        for (node, &own) in self.of_nodes().iter().enumerate() {
+            let others = graph.row(node).map(|(other, weight)| (self.of_nodes()[other as usize], weight));
+            let others = others.filter(|(other, _)| own < *other);
+            between.extend(others.map(|(other, weight)| ((own, other), weight)));
+        }
+        // Equal pairs stay in the order of the nodes.
+        between.sort_by_key(|(pair, _)| *pair);
+        let pairs = between.chunk_by(|a, b| a.0 == b.0);
+        let (pairs, weights): (Vec<(u32, u32)>, Vec<f64>) =
+            pairs.map(|same| (same[0].0, same.iter().map(|(_, weight)| weight).sum::<f64>())).unzip();
+        SparseGraph::from_edges(&Edges::from_pairs(self.len(), pairs)?, &weights)
+    }
 }
 
 /// Nodes that have been joined by pairs so far: a union-find whose roots are the lowest nodes.
@@ -125,7 +143,17 @@ impl Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edges::Edges;
+
+    #[test]
+    fn weights_between_parts_are_summed() {
+        let edges = Edges::from_pairs(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &[4.0, 1.0, 0.5, 4.0, 0.25]).unwrap();
+        let parts = Components::of_strong_edges(&graph, |_, _, weight| weight > 2.0);
+        assert_eq!(parts.of_nodes(), [0, 0, 1, 1, 2]);
+        let between = parts.graph_between(&graph).unwrap();
+        let rows: Vec<Vec<(u32, f64)>> = (0..3).map(|part| between.row(part).collect()).collect();
+        assert_eq!(rows, [vec![(1, 1.5)], vec![(0, 1.5), (2, 0.25)], vec![(1, 0.25)]]);
+    }
 
     #[test]
     fn components_are_found_and_numbered_by_their_lowest_node() {

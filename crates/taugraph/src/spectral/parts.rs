@@ -11,7 +11,6 @@ use super::solvers::multilevel::Masses;
 use super::solvers::shift_invert::Shifted;
 use super::solvers::{Context, SymmetricMatrix, SymmetricOperator};
 use crate::dense::{dot, norm};
-use crate::edges::Edges;
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
 use crate::progress::unstoppable;
@@ -96,18 +95,7 @@ impl PartMatrix {
         let part_of = parts.of_nodes();
         let mut masses = vec![0.0; parts.len()];
         (0..).zip(part_of).for_each(|(node, &part)| masses[part as usize] += mass(laplacian, node));
-        let mut between: Vec<((u32, u32), f64)> = Vec::new();
-        for (node, &own) in part_of.iter().enumerate() {
-            let others = laplacian.graph().row(node).map(|(other, weight)| (part_of[other as usize], weight));
-            let others = others.filter(|(other, _)| own < *other);
-            between.extend(others.map(|(other, weight)| ((own, other), weight)));
-        }
-        // Equal pairs stay in the order of the nodes.
-        between.sort_by_key(|(pair, _)| *pair);
-        let pairs = between.chunk_by(|a, b| a.0 == b.0);
-        let (pairs, weights): (Vec<(u32, u32)>, Vec<f64>) =
-            pairs.map(|same| (same[0].0, same.iter().map(|(_, weight)| weight).sum::<f64>())).unzip();
-        let graph = SparseGraph::from_edges(&Edges::from_pairs(parts.len(), pairs)?, &weights)?;
+        let graph = parts.graph_between(laplacian.graph())?;
         let degrees = graph.degrees();
         let diagonal = degrees.iter().zip(&masses).map(|(degree, mass)| degree / mass);
         let norm_bound = 2.0 * diagonal.fold(f64::MIN_POSITIVE, f64::max);
@@ -206,6 +194,7 @@ fn mass(laplacian: &Laplacian<'_>, node: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edges::Edges;
     use crate::progress::Run;
     use crate::random::{Stage, Stream};
     use crate::spectral::{EigenParams, LaplacianKind, smallest_eigenpairs};
