@@ -114,6 +114,8 @@ INTERRUPTED = """
     import numpy as np
     import taugraph
     X = np.random.default_rng(0).normal(size=(60_000, 40))
+    # Imports that wait for the first fit are not to be interrupted.
+    taugraph.RobustGraph().fit(X[:200])
     print("ready", flush=True)
     try:
         taugraph.RobustGraph(n_neighbors=30, params={"graph.search.method": "exact"}).fit(X)
