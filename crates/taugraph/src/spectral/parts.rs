@@ -28,6 +28,8 @@ const SHIFT: f64 = 1e-10;
 /// Relative residual of its eigenvalues, and the angle to which its space is solved for.
 const TOLERANCE: f64 = 1e-9;
 const ANGLE: f64 = 1e-3;
+/// Eigenvalues of the parts below this fraction of the norm are taken to lie far below those of vectors that vary within a part.
+const FAR_BELOW: f64 = 1e-6;
 /// Lanczos steps between two convergence checks, and in all for each wanted pair.
 const STEPS: usize = 8;
 const APPLICATIONS: usize = 40;
@@ -41,8 +43,8 @@ pub(super) struct Guesses {
     pub vectors: Vec<f64>,
     /// An upper bound on the last wanted eigenvalue, if there are more parts than pairs are wanted.
     pub last: Option<f64>,
-    /// Whether the wanted pairs are told apart from the next in the eigenproblem of the parts. What it leaves out changes them only by
-    /// the square of their residuals.
+    /// Whether the eigenproblem of the parts tells the wanted pairs from the next. Vectors that vary within a part, which it leaves out,
+    /// have far larger eigenvalues then, and change the pairs only by the square of their residuals.
     pub told_apart: bool,
 }
 
@@ -137,7 +139,8 @@ impl PartMatrix {
             laplacian.apply(last, &mut image);
             dot(last, &image)
         });
-        Ok(Some(Guesses { vectors, last, told_apart: found.confirmed }))
+        let is_far_below = last.is_some_and(|last| last <= FAR_BELOW * laplacian.norm_bound());
+        Ok(Some(Guesses { vectors, last, told_apart: found.confirmed && is_far_below }))
     }
 
     /// M_p^½ on each component, of length 1.
@@ -234,7 +237,7 @@ mod tests {
             let exact = exact.unwrap();
             let found = guesses(&laplacian, wanted, context).unwrap();
             assert!(found.told_apart && found.last.is_some_and(|last| last < 1e-5));
-            // The share of every vector within the exact space; ends of links bend by the square root of that.
+            // The share of every vector within the exact space.
             for vector in found.vectors.chunks_exact(480) {
                 let inside: f64 = exact.chunks_exact(480).map(|exact| dot(exact, vector).powi(2)).sum();
                 assert!(
