@@ -154,7 +154,7 @@ fn trained_estimators() {
 fn large_enough_for_every_parallel_path() {
     let blobs = uneven_blobs(5000, 9, 6, 2).unwrap();
     let spirals = two_spirals(5000, SpiralDensity::EvenLength, 2).unwrap();
-    for solver in [EigenSolver::Lanczos, EigenSolver::Multigrid] {
+    for solver in [EigenSolver::Lanczos, EigenSolver::Multigrid, EigenSolver::Chebyshev] {
         assert_same_on_all_threads(&blobs, &Preset::Robust.params(), 6, SolverChoice::Only(solver));
     }
     assert_same_on_all_threads(

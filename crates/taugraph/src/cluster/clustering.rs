@@ -17,6 +17,7 @@ use crate::neighbors::NeighborGraph;
 use crate::progress::Run;
 use crate::robust::NodeGraph;
 use crate::spectral::Embedding;
+use crate::spectral::Near;
 
 /// With more clusters eigenvectors cost more than they add: `auto` agglomerates.
 const MAX_SPECTRAL: usize = 50;
@@ -170,8 +171,10 @@ pub fn cluster<'a>(
         .filter(|_| params.method != ClusterMethod::Spectral)
         .map(|(_, labels, quality)| (labels, quality));
     let by_eigenvectors = |other: Option<&Labels>| {
+        let regions = other.map(|_| tree.regions());
+        let near = other.zip(regions.as_deref()).map(|(groups, regions)| Near { groups, regions });
         let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
-        spectral_clustering_near(graph, other, &exactly, run)
+        spectral_clustering_near(graph, near, &exactly, run)
     };
     let found = match agglomerated {
         // A tree may have too few micro-communities for so many clusters.

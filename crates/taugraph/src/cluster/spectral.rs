@@ -11,7 +11,7 @@ use crate::labels::Labels;
 use crate::links::{Link, link_by_degree};
 use crate::memory::refuse_if_over;
 use crate::progress::Run;
-use crate::spectral::{Embedding, Laplacian, RowNormalization, embed_near};
+use crate::spectral::{Embedding, Laplacian, Near, RowNormalization, embed_near};
 
 /// Clusters the nodes of a graph by the eigenvectors of its Laplacian's smallest eigenvalues; gives exactly as many clusters as
 /// requested, or an error.
@@ -19,10 +19,10 @@ pub fn spectral_clustering(graph: &SparseGraph, params: &ClusterParams, run: &Ru
     spectral_clustering_near(graph, None, params, run)
 }
 
-/// The same, given another clustering of the nodes: on very many nodes, the search for the eigenvectors starts from it.
+/// The same, given another clustering of the nodes: on very many nodes the search for the eigenvectors starts from it.
 pub(super) fn spectral_clustering_near(
     graph: &SparseGraph,
-    other: Option<&Labels>,
+    near: Option<Near<'_>>,
     params: &ClusterParams,
     run: &Run<'_>,
 ) -> Result<Clustering> {
@@ -34,13 +34,13 @@ pub(super) fn spectral_clustering_near(
     let components = graph.components();
     let n_components = components.len();
     match params.components {
-        _ if n_components == 1 => whole(graph, other, params, run, n_components, Vec::new()),
+        _ if n_components == 1 => whole(graph, near, params, run, n_components, Vec::new()),
         ComponentPolicy::Refuse => Err(Error::Disconnected { components: n_components }),
         ComponentPolicy::Link => {
             let (linked, links) = link_by_degree(graph);
-            whole(&linked, other, params, run, n_components, links)
+            whole(&linked, near, params, run, n_components, links)
         }
-        ComponentPolicy::Joint => whole(graph, other, params, run, n_components, Vec::new()),
+        ComponentPolicy::Joint => whole(graph, near, params, run, n_components, Vec::new()),
         ComponentPolicy::Separately => cluster_separately(graph, components, params, run),
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn refuse_without_edges(graph: &SparseGraph, params: &ClusterParams) 
 
 fn whole(
     graph: &SparseGraph,
-    other: Option<&Labels>,
+    near: Option<Near<'_>>,
     params: &ClusterParams,
     run: &Run<'_>,
     n_components: usize,
@@ -84,10 +84,7 @@ fn whole(
     let all = run.checkpointed(
         "embedding",
         |kept: &Embedding| (kept.coordinates.len(), kept.n_columns) == (n * n_pairs, n_pairs),
-        || {
-            let groups = other.map(|labels| &labels[..]);
-            embed_near(graph, params.laplacian, n_pairs, groups, rows, &params.eigen, run)
-        },
+        || embed_near(graph, params.laplacian, n_pairs, near, rows, &params.eigen, run),
     )?;
     let bound = Laplacian::new(graph, params.laplacian).norm_bound();
     let eigengap = Eigengap::new(all.eigenvalues.clone(), bound);

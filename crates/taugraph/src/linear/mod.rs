@@ -16,7 +16,7 @@ mod vectors;
 
 pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
-pub(crate) use kernels::{LANES, Real};
+pub(crate) use kernels::{F32_LANES, LANES, Real};
 pub(crate) use multigrid::{FINEST, Multigrid};
 
 use crate::error::Result;

@@ -7,11 +7,13 @@ use super::pairs::EigenParams;
 use super::parts::{Guesses, guesses};
 use super::patience::Forecast;
 use super::plan::Method;
+use super::solvers::chebyshev::{self, ChebyshevParams};
 use super::solvers::davidson;
 use super::solvers::lanczos::{self, LanczosParams, LanczosResult, Patience, Unlimited};
 use super::solvers::measure::Measured;
-use super::solvers::multilevel::{self, MultilevelParams, Precision};
+use super::solvers::multilevel::{self, Masses, MultilevelParams, Precision};
 use super::solvers::shift_invert::{ShiftInvert, Shifted};
+use super::solvers::single::NormalizedLaplacian;
 use super::solvers::{Context, dense};
 use crate::error::{Error, Result};
 use crate::linear::Hierarchy;
@@ -43,6 +45,15 @@ impl From<LanczosResult> for Candidate {
     }
 }
 
+/// What is known about the vectors before the search.
+#[derive(Clone, Copy)]
+pub(crate) struct Near<'a> {
+    /// Groups of nodes on which they are about constant.
+    pub groups: &'a [u32],
+    /// A region of every node: nodes that are near each other have the same or nearby numbers.
+    pub regions: &'a [u32],
+}
+
 /// An eigenproblem, and what each attempt passes on to the next.
 pub(super) struct Attempts<'a> {
     pub laplacian: &'a Laplacian<'a>,
@@ -50,8 +61,8 @@ pub(super) struct Attempts<'a> {
     pub null: Vec<f64>,
     /// Pairs wanted besides them.
     pub wanted: usize,
-    /// Groups of nodes on which the vectors are about constant, if they are known.
-    groups: Option<&'a [u32]>,
+    /// What is known about where the vectors vary.
+    near: Option<Near<'a>>,
     pub params: &'a EigenParams,
     pub memory_limit: Option<u64>,
     pub context: Context<'a>,
@@ -66,13 +77,13 @@ impl<'a> Attempts<'a> {
         laplacian: &'a Laplacian<'a>,
         null: Vec<f64>,
         wanted: usize,
-        groups: Option<&'a [u32]>,
+        near: Option<Near<'a>>,
         params: &'a EigenParams,
         memory_limit: Option<u64>,
         context: Context<'a>,
     ) -> Self {
         let guesses = OnceCell::new();
-        Self { laplacian, null, wanted, groups, params, memory_limit, context, applications: 0, guesses }
+        Self { laplacian, null, wanted, near, params, memory_limit, context, applications: 0, guesses }
     }
 
     /// The pairs that a method finds; `None` if it does not apply.
@@ -88,8 +99,8 @@ impl<'a> Attempts<'a> {
             Method::ShiftInvert { max_applications, max_bytes } => {
                 self.shift_invert(max_applications, max_bytes)
             }
-            // The inverse in single precision is of no use for eigenvalues far below its shift.
-            Method::Multigrid { precision: Precision::Single, .. }
+            // Single precision is of no use for eigenvalues far below the shift of its inverse.
+            Method::Chebyshev | Method::Multigrid { precision: Precision::Single, .. }
                 if self
                     .guesses()?
                     .last
@@ -97,6 +108,7 @@ impl<'a> Attempts<'a> {
             {
                 Ok(None)
             }
+            Method::Chebyshev => self.chebyshev(),
             Method::Multigrid { may_break_down, precision } => match self.multigrid(precision) {
                 Err(Error::Numerical { .. }) if may_break_down => Ok(None),
                 found => found.map(Some),
@@ -206,6 +218,29 @@ impl<'a> Attempts<'a> {
         unstoppable(self.context.check, move || shifted.factorize())
     }
 
+    /// `None` if it gives way.
+    fn chebyshev(&mut self) -> Result<Option<Candidate>> {
+        if self.laplacian.masses() != Masses::Degrees {
+            return Ok(None);
+        }
+        let regions = self.near.map(|near| near.regions);
+        let operator = NormalizedLaplacian::new(self.laplacian.graph(), self.laplacian.degrees(), regions);
+        let params = ChebyshevParams {
+            wanted: self.wanted,
+            angle: self.params.angle,
+            groups: self.near.map(|near| near.groups),
+            max_applications: self.remaining_applications(),
+        };
+        let (found, applications) = chebyshev::smallest(&operator, &self.null, &params, self.context)?;
+        self.applications += applications;
+        let candidate = |found: chebyshev::ChebyshevResult| Candidate {
+            vectors: found.vectors,
+            confirmed: true,
+            gap: Some(found.gap),
+        };
+        Ok(found.map(candidate))
+    }
+
     fn multigrid(&mut self, precision: Precision) -> Result<Candidate> {
         let graph = self.laplacian.graph();
         let hierarchy = if graph.n_nodes() > davidson::LONG {
@@ -215,7 +250,10 @@ impl<'a> Attempts<'a> {
         };
         let guesses = self.guesses()?;
         // Guesses from many parts are better than groups.
-        let groups = self.groups.filter(|groups| groups.len() > davidson::LONG && guesses.last.is_none());
+        let groups = self
+            .near
+            .map(|near| near.groups)
+            .filter(|groups| groups.len() > davidson::LONG && guesses.last.is_none());
         let params = MultilevelParams {
             wanted: self.wanted,
             tolerance: OF_TOLERANCE * self.tolerance(),

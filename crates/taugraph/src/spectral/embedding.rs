@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::attempts::Near;
 use super::laplacian::{Laplacian, LaplacianKind};
 use super::pairs::{EigenInfo, EigenParams};
 use super::solve::smallest_eigenpairs_near;
@@ -120,18 +121,18 @@ pub fn embed(
     embed_near(graph, kind, n_columns, None, rows, params, run)
 }
 
-/// The same, given a group of every node on which the eigenvectors are about constant.
+/// The same, given what is known of the eigenvectors.
 pub(crate) fn embed_near(
     graph: &SparseGraph,
     kind: LaplacianKind,
     n_columns: usize,
-    groups: Option<&[u32]>,
+    near: Option<Near<'_>>,
     rows: RowNormalization,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Embedding> {
     let laplacian = Laplacian::new(graph, kind);
-    let pairs = smallest_eigenpairs_near(&laplacian, n_columns, groups, params, run)?;
+    let pairs = smallest_eigenpairs_near(&laplacian, n_columns, near, params, run)?;
     let n = graph.n_nodes();
     let columns: Vec<(&[f64], f64)> = pairs
         .vectors

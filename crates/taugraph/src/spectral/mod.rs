@@ -11,6 +11,7 @@ mod shape;
 mod solve;
 mod solvers;
 
+pub(crate) use attempts::Near;
 pub use embedding::{Embedding, RowNormalization, embed};
 pub(crate) use embedding::{embed_near, unit_row};
 pub use laplacian::{Laplacian, LaplacianKind};

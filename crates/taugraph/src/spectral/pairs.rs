@@ -15,7 +15,7 @@ pub enum SolverChoice {
 }
 
 impl Leaf for SolverChoice {
-    const KIND: &'static str = "automatic | dense | lanczos | shift-invert | multigrid";
+    const KIND: &'static str = "automatic | dense | lanczos | shift-invert | multigrid | chebyshev";
 
     fn write(&self) -> Value {
         match self {
@@ -44,6 +44,8 @@ choices! {
         "shift-invert" => ShiftInvert,
         /// Block Davidson, preconditioned by multigrid.
         "multigrid" => Multigrid,
+        /// Chebyshev-filtered subspace iteration in single precision: for spaces known to within an angle, of normalized Laplacians.
+        "chebyshev" => Chebyshev,
     }
 }
 
@@ -94,6 +96,7 @@ impl EigenInfo {
             Some(EigenSolver::Lanczos) => 2,
             Some(EigenSolver::ShiftInvert) => 3,
             Some(EigenSolver::Multigrid) => 5,
+            Some(EigenSolver::Chebyshev) => 6,
         };
         [solver, self.applications as u64, self.n_components as u64, u64::from(self.confirmed)]
     }
@@ -107,6 +110,7 @@ impl EigenInfo {
             3 => Some(EigenSolver::ShiftInvert),
             // 4 was a solver that has been removed.
             5 => Some(EigenSolver::Multigrid),
+            6 => Some(EigenSolver::Chebyshev),
             _ => return None,
         };
         let (applications, n_components) = (applications as usize, n_components as usize);

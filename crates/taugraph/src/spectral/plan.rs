@@ -4,13 +4,13 @@
 //! 2. Narrow graphs, which have small gaps but also small factors: Lanczos on the shift-inverted operator.
 //! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
 //! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson. With very
-//!    many nodes Davidson at once, preconditioned in single precision.
+//!    many nodes a filter of Chebyshev polynomials, if only the space matters, then Davidson, preconditioned in single precision.
 //! 5. If these fail: Lanczos once more, with many more steps; up to 3000 nodes the dense matrix.
 
 use super::pairs::{EigenSolver, SolverChoice};
 use super::shape::Shape;
-use super::solvers::davidson;
 use super::solvers::multilevel::Precision;
+use super::solvers::{chebyshev, davidson};
 use crate::linear::Hierarchy;
 
 /// Up to this many nodes the dense eigenproblem is solved right away; the limit is a choice, not a measurement.
@@ -41,6 +41,8 @@ pub(super) struct Problem {
     pub wanted: usize,
     /// The user's parameters.
     pub choice: SolverChoice,
+    /// Whether a filter in single precision may be enough: the Laplacian is normalized, and only the space of the pairs matters.
+    pub may_filter: bool,
     /// Maximum number of applications of the Laplacian, over all attempts.
     pub max_applications: usize,
     /// Bytes that may be allocated, if a limit is known.
@@ -61,6 +63,7 @@ pub(super) enum Method {
         /// It is not tried if the factor would be larger than this.
         max_bytes: Option<u64>,
     },
+    Chebyshev,
     Multigrid {
         /// Whether other methods follow if the weights vary too much for its sums.
         may_break_down: bool,
@@ -74,6 +77,7 @@ impl Method {
             Method::Dense => EigenSolver::Dense,
             Method::Lanczos { .. } => EigenSolver::Lanczos,
             Method::ShiftInvert { .. } => EigenSolver::ShiftInvert,
+            Method::Chebyshev => EigenSolver::Chebyshev,
             Method::Multigrid { .. } => EigenSolver::Multigrid,
         }
     }
@@ -107,7 +111,9 @@ impl Plan {
             SolverChoice::Only(solver) => (vec![problem.only(solver)], Vec::new()),
             SolverChoice::Automatic if problem.is_small() => (vec![Method::Dense], Vec::new()),
             SolverChoice::Automatic if !problem.fits(problem.granted()) => {
-                (vec![problem.last_lanczos()], problem.last_resort())
+                let mut methods = problem.filter();
+                methods.push(problem.last_lanczos());
+                (methods, problem.last_resort())
             }
             SolverChoice::Automatic => problem.by_class(problem.class(shape())),
         };
@@ -148,6 +154,7 @@ impl Problem {
                 max_applications: MAX_SOLVES,
                 max_bytes: self.memory_limit.map(|limit| limit / 2),
             },
+            EigenSolver::Chebyshev => Method::Chebyshev,
             EigenSolver::Multigrid => {
                 Method::Multigrid { may_break_down: false, precision: Precision::Double }
             }
@@ -161,13 +168,22 @@ impl Problem {
             GraphClass::Narrow => vec![self.shift_invert(), multigrid(Precision::Double)],
             GraphClass::Long => vec![multigrid(Precision::Double)],
             GraphClass::Compact if self.n_nodes > davidson::LONG => {
-                vec![multigrid(Precision::Single), multigrid(Precision::Double)]
+                let mut methods = self.filter();
+                methods.extend([multigrid(Precision::Single), multigrid(Precision::Double)]);
+                methods
             }
             GraphClass::Compact => vec![self.first_lanczos(), multigrid(Precision::Double)],
         };
         let mut fallbacks = vec![self.last_lanczos()];
         fallbacks.extend(self.last_resort());
         (methods, fallbacks)
+    }
+
+    /// The filter, where it applies and fits: it takes less memory than all others.
+    fn filter(&self) -> Vec<Method> {
+        let bytes = chebyshev::bytes(self.n_nodes, self.n_edges as u64, self.wanted);
+        let is_worthwhile = self.may_filter && self.n_nodes > davidson::LONG && self.fits(bytes);
+        if is_worthwhile { vec![Method::Chebyshev] } else { Vec::new() }
     }
 
     fn first_lanczos(&self) -> Method {
@@ -219,6 +235,7 @@ mod tests {
         n_null: 1,
         wanted: 5,
         choice: SolverChoice::Automatic,
+        may_filter: false,
         max_applications: 100_000,
         memory_limit: None,
     };

@@ -4,13 +4,14 @@
 //! the attempts of the [`Plan`] are made in turn. Whatever a method reports, the residual |L·u − λ·u| of every pair is measured again.
 //! Pairs above the tolerance are never returned as converged; if some are left after the last attempt, that is an error.
 
-use super::attempts::{Attempts, Candidate};
+use super::attempts::{Attempts, Candidate, Near};
 use super::laplacian::Laplacian;
 use super::pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs};
 use super::plan::{Plan, Problem};
 use super::shape::shape;
 use super::solvers::Context;
 use super::solvers::measure::Measured;
+use super::solvers::multilevel::Masses;
 use crate::error::{Error, Result, require};
 use crate::parameter::ParameterTree;
 use crate::progress::Run;
@@ -28,22 +29,22 @@ pub fn smallest_eigenpairs(
     smallest_eigenpairs_near(laplacian, n_pairs, None, params, run)
 }
 
-/// The same, given a group of every node: on very many nodes, the search starts from vectors that are about constant on each group.
+/// The same, given what is known of the vectors: on very many nodes the search starts from that.
 pub(super) fn smallest_eigenpairs_near(
     laplacian: &Laplacian<'_>,
     n_pairs: usize,
-    groups: Option<&[u32]>,
+    near: Option<Near<'_>>,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
     // Enter the thread pool once, not for each of the many short parallel loops.
-    rayon::scope(|_| find_smallest(laplacian, n_pairs, groups, params, run))
+    rayon::scope(|_| find_smallest(laplacian, n_pairs, near, params, run))
 }
 
 fn find_smallest(
     laplacian: &Laplacian<'_>,
     n_pairs: usize,
-    groups: Option<&[u32]>,
+    near: Option<Near<'_>>,
     params: &EigenParams,
     run: &Run<'_>,
 ) -> Result<Eigenpairs> {
@@ -62,7 +63,7 @@ fn find_smallest(
     let check = || run.check();
     let context = Context { stream: Stream::new(run.seed, Stage::Eigen), check: &check };
     let wanted = n_pairs - n_null;
-    let mut attempts = Attempts::new(laplacian, null, wanted, groups, params, run.memory_limit, context);
+    let mut attempts = Attempts::new(laplacian, null, wanted, near, params, run.memory_limit, context);
     let found = match wanted {
         0 => Found::default(),
         _ => carry_out(&plan(laplacian, n_null, wanted, params, run.memory_limit), &mut attempts)?,
@@ -95,6 +96,7 @@ fn plan(
         n_null,
         wanted,
         choice: params.solver,
+        may_filter: params.angle > 0.0 && laplacian.masses() == Masses::Degrees,
         max_applications: params.max_applications,
         memory_limit,
     };

@@ -53,6 +53,28 @@ impl MergeTree {
         Some(Labels::in_order_of_appearance(roots))
     }
 
+    /// The micro-community of each node, numbered such that those that merge soon have nearby numbers.
+    pub(in super::super) fn regions(&self) -> Vec<u32> {
+        let n_micro = self.micro_communities.n_classes();
+        let mut is_merged = vec![false; n_micro + self.merges.len()];
+        self.merges
+            .iter()
+            .for_each(|merge| merge.groups.iter().for_each(|&group| is_merged[group as usize] = true));
+        let mut open: Vec<u32> =
+            (0..is_merged.len() as u32).filter(|&group| !is_merged[group as usize]).collect();
+        let (mut numbers, mut next) = (vec![0u32; n_micro], 0);
+        while let Some(group) = open.pop() {
+            match (group as usize).checked_sub(n_micro) {
+                None => {
+                    numbers[group as usize] = next;
+                    next += 1;
+                }
+                Some(merge) => open.extend(self.merges[merge].groups),
+            }
+        }
+        self.micro_communities.iter().map(|&micro| numbers[micro as usize]).collect()
+    }
+
     /// The two groups that merge next when `n_groups` are left, if any do: those with the weakest boundary.
     pub fn next_merge(&self, n_groups: usize) -> Option<[u32; 2]> {
         let n_merges = self.micro_communities.n_classes().checked_sub(n_groups)?;
@@ -131,6 +153,7 @@ mod tests {
         assert_eq!(tree.members(4), [true, true, false, false]);
         assert_eq!(tree.members(6), [true; 4]);
         assert_eq!(tree.members(2), [false, false, true, false]);
+        assert_eq!(tree.regions(), [3, 3, 2, 1, 0, 0]);
     }
 
     #[test]

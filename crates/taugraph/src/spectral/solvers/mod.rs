@@ -3,6 +3,7 @@
 
 mod basis;
 mod blocks;
+pub(super) mod chebyshev;
 pub(super) mod davidson;
 pub(super) mod dense;
 pub(super) mod lanczos;
@@ -14,6 +15,7 @@ mod quality;
 mod ritz;
 mod search_space;
 pub(super) mod shift_invert;
+pub(super) mod single;
 
 use crate::linear::InterruptCheck;
 use crate::random::Stream;

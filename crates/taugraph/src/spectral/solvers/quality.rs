@@ -40,14 +40,28 @@ impl Quality {
         Self { wanted, lengths: lengths[..values.len()].to_vec(), distance, goal, rounding }
     }
 
+    /// Residual at which a wanted pair has converged.
+    pub fn goal(&self) -> f64 {
+        self.goal
+    }
+
     /// Whether a pair has not converged.
     pub fn is_pending(&self, rank: usize) -> bool {
-        let goal = match rank {
+        self.lengths[rank] > self.goal_of(rank)
+    }
+
+    fn goal_of(&self, rank: usize) -> f64 {
+        match rank {
             rank if rank < self.wanted => self.goal,
             rank if rank == self.wanted => self.goal.max(SURE * self.distance.unwrap_or(0.0)),
             _ => f64::INFINITY,
-        };
-        self.lengths[rank] > goal
+        }
+    }
+
+    /// The largest residual in units of what suffices for its pair.
+    pub fn excess(&self) -> f64 {
+        let lengths = self.lengths.iter().enumerate();
+        lengths.map(|(rank, length)| length / self.goal_of(rank)).fold(0.0, f64::max)
     }
 
     /// Whether the wanted pairs have converged, and the next is known to lie above them.
