@@ -74,12 +74,12 @@ bench: $(VENV)
 
 ## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
 ## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
-## BASELINE=PROGRAM runs an older program beside this one on the hard sets, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## BASELINE=PROGRAM runs an older program beside this one on the hard sets, MOST=100000 leaves larger ones out, QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
-	QUICK=$(QUICK) BASELINE=$(BASELINE) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+	QUICK=$(QUICK) BASELINE=$(BASELINE) MOST=$(MOST) $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
 ## Where the time of a stage goes, as samples (perf) or instructions (valgrind): bench-data/profile-STAGE.txt. STAGE is neighbors, quantiles, links, eigen, merging …,
 ## cluster or labels; SET is a hard set (scripts/hard_sets.py), N its size, TOOL perf or callgrind.
