@@ -13,4 +13,4 @@ cargo llvm-cov --quiet --no-report --package taugraph-io
 cargo llvm-cov --quiet --no-report --package taugraph --lib --test all -- arrays:: checkpoint:: memory:: model::
 cargo llvm-cov --quiet --no-report --package taugraph-cli
 cargo llvm-cov report --lcov --output-path target/coverage.lcov
-python3 scripts/coverage.py target/coverage.lcov
+python3 scripts/covered_lines.py target/coverage.lcov

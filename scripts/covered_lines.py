@@ -1,6 +1,6 @@
 """The share of lines that tests run, of the code that reads and keeps data; lines of the tests themselves do not count.
 
-    python3 scripts/coverage.py FILE.lcov [--missing]     --missing lists the lines that no test runs
+    python3 scripts/covered_lines.py FILE.lcov [--missing]     --missing lists the lines that no test runs
 """
 
 import sys
