@@ -74,7 +74,7 @@ bench: $(VENV)
 
 ## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
 ## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
-## BASELINE=PROGRAM runs an older program beside this one on the hard sets, MOST=100000 leaves larger ones out, QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## BASELINE=PROGRAM runs an older program beside this one on the hard sets, MOST=100000 leaves larger sets out of "hard" and "columns", QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	$(PYTHON) $(PIP) .

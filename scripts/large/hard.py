@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import hard_sets
 from bench import row
-from large.tools import TAUGRAPH, available_bytes, cluster_file, efficiency, estimate_of, exponent, fastest, missed, search_of
+from large.tools import MILLION, MOST, TAUGRAPH, available_bytes, cluster_file, efficiency, estimate_of, exponent, fastest, missed, search_of
 from performance_page import MISSED, QUICK, machine
 
 ALL = (10_000, 100_000, 300_000, 1_000_000)
@@ -20,9 +20,6 @@ SETS = {
     "topics-768": (10_000, 100_000),
     "mnist-784": (10_000, 70_000, 300_000, 1_000_000),
 }
-MILLION = 1_000_000
-# Larger sets are left out, but not the one with a goal: `make bench-large SECTIONS=hard MOST=100000`.
-MOST = int(os.environ.get("MOST") or MILLION)
 MOST_GROWTH, LEAST_EFFICIENCY = 1.15, 0.9
 # The one with a goal for time and memory, compared with 0.1.0.
 MEASURED_BY, MOST_RATIO, MOST_BYTES = ("mixture-16", MILLION), 0.6, 2.2e9

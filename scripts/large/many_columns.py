@@ -6,7 +6,7 @@ import hard_sets
 from bench import images_of_mnist, row
 from large.neighbor_peers import K, SEARCHES, truth
 from large.search import own_search, own_search_at
-from large.tools import fastest, mark, peer
+from large.tools import MILLION, MOST, fastest, mark, peer
 from performance_page import DATA, QUICK, machine
 
 RECALLS = (0.95, 0.98)
@@ -16,6 +16,8 @@ GOAL, GOAL_ON_IMAGES = 0.5, 0.45
 def sets():
     """Name, path, values, rounds, and the goal against pynndescent."""
     for name, n in (("topics-384", 3000),) if QUICK else (("topics-384", 100_000), ("topics-128", 1_000_000)):
+        if n > MOST:
+            continue
         path, _ = hard_sets.stored(name, n)
         yield f"{name} {n:,}", path, np.load(path, mmap_mode="r"), 2 if n <= 100_000 else 1, GOAL
     images = None if QUICK else images_of_mnist()
@@ -71,4 +73,6 @@ def many_columns():
     ]
     for size, path, values, rounds, goal in sets():
         text += rows_of(size, *compared(path, values, rounds), goal)
+    if MOST < MILLION and not QUICK:
+        text += ["", f"Sets of more than {MOST:,} points were left out of this run."]
     return [*text, "", machine("numpy", "numba", "pynndescent", "faiss-cpu", "usearch") + "."]

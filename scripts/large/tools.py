@@ -14,6 +14,9 @@ TAUGRAPH = ROOT / "target" / "release" / "taugraph"
 SCRIPTS = pathlib.Path(__file__).parent.parent
 TWO_THREADS = ["env", *(f"{name}_NUM_THREADS=2" for name in ("RAYON", "OMP", "OPENBLAS", "NUMBA"))]
 PATIENCE = 1200
+MILLION = 1_000_000
+# Larger sets are left out of the sections that have many: `make bench-large SECTIONS="hard columns" MOST=100000`.
+MOST = int(os.environ.get("MOST") or MILLION)
 
 
 def mark(reached):

@@ -67,6 +67,8 @@ pub enum Stage {
     Targets = 16,
     /// Labeled points that are left out to calibrate probabilities.
     Calibration = 17,
+    /// Which neighbors of a point are introduced to each other in the approximate search by descent.
+    Descent = 18,
 }
 
 /// The stream of one stage of one run.

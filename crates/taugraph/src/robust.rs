@@ -7,7 +7,7 @@ use crate::graph::{Components, SparseGraph};
 use crate::links::{Link, Linked, link_components};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::neighbors::{
-    NeighborGraph, SearchInfo, Space, TREE_COLUMNS, bytes_of_short_lists, search_neighbors,
+    NeighborGraph, SearchInfo, Space, TREE_COLUMNS, bytes_of_descent, bytes_of_short_lists, search_neighbors,
 };
 use crate::params::{CandidatePairs, CheckedGraphParams, GraphParams, LinkComponents};
 use crate::points::{Duplicates, Precision, SparsePoints};
@@ -356,7 +356,8 @@ impl RowSize {
             // The packed points.
             RowSize::Columns(d, precision) => {
                 let d = d as u64;
-                [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d) + bytes_of_short_lists(n, d, k)]
+                let lists = bytes_of_short_lists(n, d, k).max(bytes_of_descent(n, d, k));
+                [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d) + lists]
             }
             RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64) + bytes_of_short_lists(n, d as u64, k)],
             RowSize::Entries { mean, longest } => {

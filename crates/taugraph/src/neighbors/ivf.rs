@@ -6,6 +6,8 @@
 use rayon::prelude::*;
 
 use super::best::{Best, ShortList};
+use super::codes::Codes;
+use super::descent::{self, Descent};
 use super::f32_points::F32Points;
 use super::panels::{GROUP, Panels, interleave};
 use super::partition::{Partition, sort_into_lists};
@@ -25,6 +27,12 @@ const LARGER_LIST: usize = 500;
 const MANY: usize = 100_000;
 /// Queries per sample.
 const SAMPLE: usize = 512;
+/// Queries that decide whether descent is tried, and when it is over.
+const SMALL_SAMPLE: usize = 128;
+/// If a round of descent replaced a smaller share of the entries of all lists and the recall is not reached, its lists are too short.
+const STANDSTILL: f64 = 1e-3;
+/// How often they are made longer before descent has failed.
+const MAX_WIDENED: usize = 2;
 /// The queries of one list choose the lists to probe from this many times as many, namely those nearest to the centroid of their
 /// own list. What this loses is part of the measured recall.
 const WIDER: usize = 6;
@@ -131,14 +139,27 @@ impl<'a> Ivf<'a> {
             let quiet = Run { progress: &Unheard(run.progress), ..*run };
             tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.transform, k, &quiet)
         };
-        let ranks = self.ranks(queries, first, &exact(first)?.0, k);
+        let (few, others) = first.split_at(SMALL_SAMPLE.min(size));
+        let (neighbors, distances) = exact(few)?;
+        let mut ranks = self.ranks(queries, few, &neighbors, k);
         let truth = exact(second)?.1;
+        let n_candidates = |n_probe: usize| n_probe * self.f32_points.len() / self.len();
+        let likely = n_candidates(1 + share_quantile(&ranks, recall));
+        // Lists in the order of which descent finds its points again and again must be in memory.
+        let is_possible = queries.are_known && run.scratch.is_none();
+        if is_possible && descent::pays(likely, self.f32_points.n_columns(), k) {
+            let found = self.descend(&[(few, &distances), (second, &truth)], k, recall, run)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        ranks.extend(self.ranks(queries, others, &exact(others)?.0, k));
         let list_of_query =
             list_of(queries.f32_points.len(), blocks.iter().map(|block| (block.list, block.rows)));
         let mut n_probe = 1 + share_quantile(&ranks, recall);
         loop {
             run.check()?;
-            if n_probe * self.f32_points.len() / self.len() + self.len() > self.f32_points.len() / 4 {
+            if n_candidates(n_probe) + self.len() > self.f32_points.len() / 4 {
                 return Ok(None);
             }
             let distances_of = |row: &u32| {
@@ -155,6 +176,68 @@ impl<'a> Ivf<'a> {
             // The second sample turned out harder than the first.
             n_probe += n_probe.div_ceil(50);
         }
+    }
+
+    /// The neighbors of every known point by descent, or `None` if the recall is not reached. Samples of queries with the distances of their true
+    /// neighbors tell when it is: the first one in every round, the last one in the end.
+    fn descend(
+        &self,
+        samples: &[(&[u32], &[f64]); 2],
+        k: usize,
+        recall: f64,
+        run: &Run<'_>,
+    ) -> Result<Option<(Rows, SearchInfo)>> {
+        run.stage("neighbors", Some(self.f32_points.len() as u64))?;
+        let order = &self.partition.order;
+        let mut place_of = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &id)| place_of[id as usize] = place);
+        let codes = Codes::new(&self.f32_points, order);
+        let mut descent = Descent::new(&codes, &self.f32_points, &self.partition, k, run)?;
+        let queries = Queries { f32_points: &self.f32_points, are_known: true };
+        let decide = |descent: &Descent<'_>, row: u32, decision: &mut Decision| {
+            let listed = descent.list(place_of[row as usize], k).map(|place| order[place as usize]);
+            decision.decide(self, queries, row, listed);
+        };
+        let measured = |descent: &Descent<'_>, (rows, truth): (&[u32], &[f64])| {
+            let found = rows.par_iter().map_init(
+                || Decision::new(k),
+                |decision, &row| {
+                    decide(descent, row, decision);
+                    decision.best.pairs().iter().map(|pair| pair.0).collect::<Vec<_>>()
+                },
+            );
+            recall_of(found.collect::<Vec<_>>().iter().map(Vec::as_slice), truth, k)
+        };
+        let mut n_widened = 0;
+        for n_rounds in 1.. {
+            let changed = descent.round(run)?;
+            if samples.iter().all(|&sample| measured(&descent, sample) >= recall) {
+                // List by list: neighbors of one point are neighbors of the next, and still in the cache.
+                let blocks: Vec<(&[u32], usize)> = order.chunks(QUERIES).map(|rows| (rows, 0)).collect();
+                let found = in_place(&blocks, order.len(), k, run, |rows, _| {
+                    let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
+                    let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
+                    let mut decision = Decision::new(k);
+                    for (&row, (ids, distances)) in rows.iter().zip(out) {
+                        decide(&descent, row, &mut decision);
+                        write_row(decision.best.pairs(), ids, distances);
+                    }
+                    (ids, distances)
+                })?;
+                let used = UsedSearch::Descent { n_lists: self.len(), n_rounds };
+                let [_, last] = *samples;
+                let info = SearchInfo { used, recall: measured(&descent, last), sample: last.0.len() };
+                return Ok(Some((found, info)));
+            }
+            if changed < STANDSTILL {
+                if n_widened == MAX_WIDENED {
+                    break;
+                }
+                descent.widen();
+                n_widened += 1;
+            }
+        }
+        Ok(None)
     }
 
     /// For each true neighbor of the sample: how many lists are nearer to the query than the one that contains it.
@@ -178,29 +261,11 @@ impl<'a> Ivf<'a> {
         k: usize,
         run: &Run<'_>,
     ) -> Result<Rows> {
-        let n = queries.f32_points.len();
-        run.stage("neighbors", Some(n as u64))?;
-        let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
-        for blocks in blocks.chunks(WAITING / QUERIES) {
-            let found: Vec<Rows> = blocks
-                .par_iter()
-                .map(|block| {
-                    run.check()?;
-                    let found = self.search_block(queries, block.rows, block.list, n_probe, k);
-                    run.progress.advance(block.rows.len() as u64);
-                    Ok(found)
-                })
-                .collect::<Result<_>>()?;
-            for (block, (block_ids, block_distances)) in blocks.iter().zip(&found) {
-                let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
-                for (&row, (row_ids, row_distances)) in block.rows.iter().zip(of_rows) {
-                    let place = row as usize * k;
-                    ids[place..place + k].copy_from_slice(row_ids);
-                    distances[place..place + k].copy_from_slice(row_distances);
-                }
-            }
-        }
-        Ok((ids, distances))
+        run.stage("neighbors", Some(queries.f32_points.len() as u64))?;
+        let blocks: Vec<(&[u32], usize)> = blocks.iter().map(|block| (block.rows, block.list)).collect();
+        in_place(&blocks, queries.f32_points.len(), k, run, |rows, list| {
+            self.search_block(queries, rows, list, n_probe, k)
+        })
     }
 
     /// Neighbors of the queries of one list, which probe mostly the same lists.
@@ -224,7 +289,7 @@ impl<'a> Ivf<'a> {
         let mut closest: Vec<ShortList> = rows.iter().map(|_| ShortList::new(kept(k))).collect();
         let d = self.f32_points.n_columns();
         // Each query is needed once for every list that it probes.
-        let points: Vec<f32> = rows.iter().flat_map(|&row| queries.f32_points.row(row as usize)).collect();
+        let points = queries.f32_points.gathered(rows);
         let mut group = Vec::new();
         let mut lowest = Default::default();
         for (visited, visitors) in around.lists().zip(&visitors) {
@@ -245,21 +310,77 @@ impl<'a> Ivf<'a> {
             }
         }
         let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
-        let (mut best, mut listed, mut exact) = (Best::new(k), Vec::new(), Vec::new());
+        let mut decision = Decision::new(k);
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
-            let row = queries.f32_points.exact_row(query as usize);
-            listed.clear();
-            listed.extend(closest.finish().iter().map(|&(_, id)| id));
-            self.transform.distances_to_each(row, &listed, |id| self.f32_points.exact_row(id), &mut exact);
-            best.fill(exact.iter().copied().zip(listed.iter().copied()));
-            if best.bound().is_none() {
-                // Fewer than k points in all its lists: this is rare, and then every point is scanned.
-                queries.scan(query, &self.f32_points, self.transform, &mut best);
-            }
-            write_row(best.pairs(), ids, distances);
+            decision.decide(self, queries, query, closest.finish().iter().map(|&(_, id)| id));
+            write_row(decision.best.pairs(), ids, distances);
         }
         (ids, distances)
+    }
+}
+
+/// What `search` finds for blocks of rows, each with its list, in the order of the rows.
+fn in_place(
+    blocks: &[(&[u32], usize)],
+    n: usize,
+    k: usize,
+    run: &Run<'_>,
+    search: impl Fn(&[u32], usize) -> Rows + Sync,
+) -> Result<Rows> {
+    let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
+    for blocks in blocks.chunks(WAITING / QUERIES) {
+        let found: Vec<Rows> = blocks
+            .par_iter()
+            .map(|&(rows, list)| {
+                run.check()?;
+                let found = search(rows, list);
+                run.progress.advance(rows.len() as u64);
+                Ok(found)
+            })
+            .collect::<Result<_>>()?;
+        for ((rows, _), (block_ids, block_distances)) in blocks.iter().zip(&found) {
+            let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
+            for (&row, (row_ids, row_distances)) in rows.iter().zip(of_rows) {
+                let place = row as usize * k;
+                ids[place..place + k].copy_from_slice(row_ids);
+                distances[place..place + k].copy_from_slice(row_distances);
+            }
+        }
+    }
+    Ok((ids, distances))
+}
+
+/// Decides in double precision which candidates are the nearest.
+struct Decision {
+    best: Best<f64>,
+    candidates: Vec<u32>,
+    distances: Vec<f64>,
+}
+
+impl Decision {
+    fn new(k: usize) -> Self {
+        Self { best: Best::new(k), candidates: Vec::new(), distances: Vec::new() }
+    }
+
+    /// Leaves the nearest of the candidates of a query in `best`.
+    fn decide(
+        &mut self,
+        ivf: &Ivf<'_>,
+        queries: Queries<'_>,
+        query: u32,
+        candidates: impl Iterator<Item = u32>,
+    ) {
+        let Self { best, candidates: listed, distances } = self;
+        listed.clear();
+        listed.extend(candidates);
+        let row = queries.f32_points.exact_row(query as usize);
+        ivf.transform.distances_to_each(row, listed, |id| ivf.f32_points.exact_row(id), distances);
+        best.fill(distances.iter().copied().zip(listed.iter().copied()));
+        if best.bound().is_none() {
+            // Fewer than k points in all its lists: this is rare, and then every point is scanned.
+            queries.scan(query, &ivf.f32_points, ivf.transform, best);
+        }
     }
 }
 
@@ -355,6 +476,39 @@ mod tests {
                 )
                 .is_ok()
             );
+        }
+    }
+
+    /// Points around two subspaces of 24 dimensions, in 96 columns with noise, of which lists would have to be probed by the dozen.
+    fn overlapping(n: usize) -> Points {
+        const D: usize = 96;
+        const INNER: usize = 24;
+        let mut draws = Stream::new(11, Stage::Generator).at(0, 0);
+        let bases: Vec<f64> = (0..2 * INNER * D).map(|_| draws.normal()).collect();
+        let mut values = Vec::with_capacity(n * D);
+        for row in 0..n {
+            let mut point: Vec<f64> = (0..D).map(|_| draws.normal()).collect();
+            for direction in bases.chunks_exact(D).skip(row % 2 * INNER).take(INNER) {
+                let weight = draws.normal();
+                point.iter_mut().zip(direction).for_each(|(value, along)| *value += weight * along);
+            }
+            values.extend(point);
+        }
+        Points::new(values, D).unwrap()
+    }
+
+    #[test]
+    fn descent_reaches_the_recall_with_the_same_bits_on_any_number_of_threads() {
+        for asked in [0.98, 0.995] {
+            let (graph, info, space) = approximate(overlapping(20_000), 10, asked);
+            assert!(matches!(info.used, UsedSearch::Descent { .. }), "{info:?}");
+            let recall = true_recall(&graph, &space, 10);
+            assert!(info.recall >= asked && (recall - info.recall).abs() < 0.02, "{recall} and {info:?}");
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let again = pool.install(|| approximate(overlapping(20_000), 10, asked));
+                assert_eq!((&again.0, again.1), (&graph, info), "{threads} threads");
+            }
         }
     }
 

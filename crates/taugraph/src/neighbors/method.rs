@@ -64,6 +64,13 @@ pub enum UsedSearch {
         /// Lists probed for each point.
         n_probe: usize,
     },
+    /// Neighbors of neighbors, starting from inverted lists.
+    Descent {
+        /// Number of inverted lists.
+        n_lists: usize,
+        /// Rounds in which neighbors were introduced to each other.
+        n_rounds: usize,
+    },
     /// None: the neighbors were given.
     Given,
 }
@@ -84,26 +91,28 @@ pub struct SearchInfo {
 impl SearchInfo {
     /// Everything but the recall, as whole numbers.
     pub(super) fn to_numbers(self) -> [u64; 4] {
-        let (kind, n_lists, n_probe) = match self.used {
+        let (kind, n_lists, effort) = match self.used {
             UsedSearch::Tree => (0, 0, 0),
             UsedSearch::Tiles => (1, 0, 0),
             UsedSearch::Scan => (2, 0, 0),
             UsedSearch::Given => (3, 0, 0),
             UsedSearch::ByColumns => (5, 0, 0),
             UsedSearch::Ivf { n_lists, n_probe } => (4, n_lists as u64, n_probe as u64),
+            UsedSearch::Descent { n_lists, n_rounds } => (6, n_lists as u64, n_rounds as u64),
         };
-        [kind, n_lists, n_probe, self.sample as u64]
+        [kind, n_lists, effort, self.sample as u64]
     }
 
     pub(super) fn from_numbers(numbers: &[u64], recall: f64) -> Option<Self> {
-        let &[kind, n_lists, n_probe, sample] = numbers else { return None };
+        let &[kind, n_lists, effort, sample] = numbers else { return None };
         let used = match kind {
             0 => UsedSearch::Tree,
             1 => UsedSearch::Tiles,
             2 => UsedSearch::Scan,
             3 => UsedSearch::Given,
-            4 => UsedSearch::Ivf { n_lists: n_lists as usize, n_probe: n_probe as usize },
+            4 => UsedSearch::Ivf { n_lists: n_lists as usize, n_probe: effort as usize },
             5 => UsedSearch::ByColumns,
+            6 => UsedSearch::Descent { n_lists: n_lists as usize, n_rounds: effort as usize },
             _ => return None,
         };
         Some(Self { used, recall, sample: sample as usize })

@@ -2,14 +2,17 @@
 //!
 //! Points in up to [`TREE_COLUMNS`] columns are searched by a k-d tree, wider ones by tiles, sparse ones by their columns, other
 //! inputs by plain scans: these are exact, ties go to the lower index, and all return [`Space::distance`] to the bit. Very many
-//! points are searched by inverted lists (IVF), whose recall is measured every time ([`SearchInfo`]).
+//! points are searched by inverted lists (IVF), or from these by descent; the recall is measured every time ([`SearchInfo`]).
 
 mod best;
 mod both_ways;
 mod checkpoint;
+mod codes;
+mod descent;
 mod f32_points;
 mod graph;
 mod ivf;
+mod lanes;
 mod locality;
 mod method;
 mod outside;
@@ -25,6 +28,7 @@ mod tiles;
 mod tree;
 
 pub(crate) use both_ways::bytes as bytes_of_short_lists;
+pub(crate) use descent::bytes as bytes_of_descent;
 pub use graph::NeighborGraph;
 pub use method::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
 pub(crate) use outside::OutsideSearch;

@@ -10,6 +10,9 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::f32_points::{F32Points, norm};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Avx512;
+use super::lanes::{Lanes, Pulp};
 use crate::error::Result;
 use crate::memory::LargeTable;
 use crate::progress::Run;
@@ -87,7 +90,8 @@ impl Panels {
         }
         let d = points.n_columns();
         let values = LargeTable::zeros(ids.len() * d / 2, run.scratch)?;
-        let panels = Self::pack(values, ids, d, |id| points.squared_norm(id), |id| points.row(id));
+        let append = |id: usize, out: &mut Vec<f32>| points.append_row(id, out);
+        let panels = Self::pack(values, ids, d, |id| points.squared_norm(id), append);
         Ok((panels, bounds))
     }
 
@@ -104,25 +108,28 @@ impl Panels {
         ids.resize(n.next_multiple_of(LANES), NOBODY);
         let values = LargeTable::Memory(vec![0.0; ids.len() * n_columns / 2]);
         let row = |id: usize| rows[id * n_columns..(id + 1) * n_columns].iter().copied();
-        Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, row)
+        let append = |id: usize, out: &mut Vec<f32>| out.extend(row(id));
+        Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, append)
     }
 
     /// Writes the rows of `ids` into the zeros of `values`: two single-precision values in each slot.
-    fn pack<I: Iterator<Item = f32>>(
+    fn pack(
         mut values: LargeTable,
         ids: Vec<u32>,
         n_columns: usize,
         squared_norm: impl Fn(usize) -> f32 + Sync,
-        row: impl Fn(usize) -> I + Sync,
+        append_row: impl Fn(usize, &mut Vec<f32>) + Sync,
     ) -> Self {
         let singles: &mut [f32] = bytemuck::cast_slice_mut(values.as_mut());
         let mut squared_norms = vec![f32::INFINITY; ids.len()];
         let panels = singles.par_chunks_exact_mut(LANES * n_columns);
         let panels = panels.zip(squared_norms.par_chunks_exact_mut(LANES)).zip(ids.par_chunks_exact(LANES));
-        panels.for_each(|((values, squares), ids)| {
+        panels.for_each_init(Vec::new, |row, ((values, squares), ids)| {
             for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NOBODY) {
                 squares[lane] = squared_norm(id as usize);
-                for (column, value) in row(id as usize).enumerate() {
+                row.clear();
+                append_row(id as usize, row);
+                for (column, &value) in row.iter().enumerate() {
                     values[column * LANES + lane] = value;
                 }
             }
@@ -153,12 +160,9 @@ impl Panels {
         let values = &singles[panels.start * LANES * d..panels.end * LANES * d];
         let squared_norms = &self.squared_norms[panels.start * LANES..panels.end * LANES];
         let ids = &self.ids[panels.start * LANES..panels.end * LANES];
-        let arch = pulp::Arch::new();
         match queries.len() / d {
-            SMALL_GROUP => {
-                arch.dispatch(Offer::<_, SMALL_GROUP> { values, squared_norms, ids, queries, sink })
-            }
-            _ => arch.dispatch(Offer::<_, GROUP> { values, squared_norms, ids, queries, sink }),
+            SMALL_GROUP => Offer::<_, SMALL_GROUP> { values, squared_norms, ids, queries, sink }.dispatch(),
+            _ => Offer::<_, GROUP> { values, squared_norms, ids, queries, sink }.dispatch(),
         }
     }
 }
@@ -254,67 +258,76 @@ impl<K: Sink, const Q: usize> WithSimd for Offer<'_, K, Q> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if S::F32_LANES == LANES {
-            self.run::<S, 1>(simd);
-        } else {
-            // Two vectors of candidates: enough independent sums to keep the arithmetic units busy.
-            self.run::<S, 2>(simd);
-        }
+        // Two vectors of candidates: enough independent sums to keep the arithmetic units busy.
+        self.run::<_, 2>(Pulp(simd));
     }
 }
 
 impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
+    fn dispatch(self) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = Avx512::new() {
+            return avx512.call(
+                #[inline(always)]
+                |avx512| self.run::<_, 1>(avx512),
+            );
+        }
+        pulp::Arch::new().dispatch(self);
+    }
+
     /// `N` vectors of candidates at a time.
     #[inline(always)]
-    fn run<S: Simd, const N: usize>(self, simd: S) {
-        let width = N * S::F32_LANES;
+    fn run<L: Lanes, const N: usize>(self, simd: L) {
+        let width = N * L::LEN;
         let panels = self.values.chunks_exact(LANES * self.queries.len() / Q);
         let of_panels = self.squared_norms.chunks_exact(LANES).zip(self.ids.chunks_exact(LANES));
         for (panel, (values, (norms, ids))) in panels.zip(of_panels).enumerate() {
             for first in (0..LANES).step_by(width) {
-                let vectors = |slice: &[f32]| -> [S::f32s; N] {
-                    let vectors = S::as_simd_f32s(slice).0;
-                    std::array::from_fn(|v| vectors[v])
+                let vectors = |slice: &[f32]| -> [L::Vector; N] {
+                    std::array::from_fn(|v| simd.load(&slice[v * L::LEN..(v + 1) * L::LEN]))
+                };
+                let stored = |vectors: &[L::Vector; N]| {
+                    let mut buffer = [0.0f32; LANES];
+                    (0..N).for_each(|v| simd.store(vectors[v], &mut buffer[v * L::LEN..(v + 1) * L::LEN]));
+                    buffer
                 };
                 let mut scores = [vectors(&norms[first..first + width]); Q];
                 for (column, x) in values.chunks_exact(LANES).zip(self.queries.chunks_exact(Q)) {
                     let column = vectors(&column[first..first + width]);
                     for query in 0..Q {
-                        let x = simd.splat_f32s(x[query]);
+                        let x = simd.splat(x[query]);
                         for v in 0..N {
-                            scores[query][v] = simd.mul_add_f32s(x, column[v], scores[query][v]);
+                            scores[query][v] = simd.mul_add(x, column[v], scores[query][v]);
                         }
                     }
                 }
                 for (query, scores) in scores.iter().enumerate() {
                     if K::LOWEST_ONLY {
-                        scores.iter().for_each(|&v| self.sink.note(query, simd.reduce_min_f32s(v)));
+                        scores.iter().for_each(|&v| self.sink.note(query, simd.lowest(v)));
                         continue;
                     }
                     if K::BOTH_WAYS {
                         let place = LANES * panel + first;
                         let reach = vectors(&self.sink.reach(place)[..width]);
-                        let own = simd.splat_f32s(self.sink.squared_norm(query));
-                        let bound = simd.splat_f32s(self.sink.bound(query));
+                        let own = simd.splat(self.sink.squared_norm(query));
+                        let bound = simd.splat(self.sink.bound(query));
                         // The squared distance is the score + |x|². Rarely does anyone accept: one comparison tells for both sides.
                         let above = |v: usize| {
-                            let accepted = simd.max_f32s(simd.sub_f32s(reach[v], own), bound);
-                            simd.sub_f32s(scores[v], accepted)
+                            let accepted = simd.max(simd.sub(reach[v], own), bound);
+                            simd.sub(scores[v], accepted)
                         };
-                        let least = (1..N).fold(above(0), |least, v| simd.min_f32s(least, above(v)));
-                        if simd.reduce_min_f32s(least) > 0.0 {
+                        let least = (1..N).fold(above(0), |least, v| simd.min(least, above(v)));
+                        if simd.lowest(least) > 0.0 {
                             continue;
                         }
-                        let mut buffer = [0.0f32; LANES];
-                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        let buffer = stored(scores);
                         let norms = &norms[first..first + width];
                         self.sink.offer_back(query, place, norms, &buffer[..width]);
                     }
-                    let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min_f32s(a, b));
-                    let lowest = simd.reduce_min_f32s(lowest);
+                    let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min(a, b));
+                    let lowest = simd.lowest(lowest);
                     if K::ALL || lowest <= self.sink.bound(query) {
-                        let mut buffer = [0.0f32; LANES];
-                        S::as_mut_simd_f32s(&mut buffer).0[..N].copy_from_slice(scores);
+                        let buffer = stored(scores);
                         if K::ALL {
                             self.sink.keep(query, &buffer[..width], lowest);
                             continue;

@@ -109,11 +109,9 @@ impl Centroids {
         let mut nearest = vec![0; ids.len()];
         nearest.par_chunks_mut(QUERIES).zip(ids.par_chunks(QUERIES)).try_for_each(|(nearest, ids)| {
             run.check()?;
-            let mut queries = Vec::new();
             for (nearest, ids) in nearest.chunks_mut(GROUP).zip(ids.chunks(GROUP)) {
-                interleave(ids.iter().map(|&i| points.row(i as usize)), points.n_columns(), &mut queries);
                 let mut best = [(f32::MAX, 0); GROUP];
-                self.panels.offer(0..self.panels.len(), &queries, &mut First(&mut best));
+                self.panels.offer(0..self.panels.len(), &group(points, ids), &mut First(&mut best));
                 nearest
                     .iter_mut()
                     .zip(&best)
@@ -290,9 +288,11 @@ fn sampled_centroids(
 
 fn mean(points: &F32Points<'_>, ids: impl ExactSizeIterator<Item = u32>, d: usize) -> Vec<f32> {
     let n = ids.len() as f64;
-    let mut sums = vec![0.0f64; d];
+    let (mut sums, mut row) = (vec![0.0f64; d], Vec::with_capacity(d));
     for i in ids {
-        sums.iter_mut().zip(points.row(i as usize)).for_each(|(sum, v)| *sum += f64::from(v));
+        row.clear();
+        points.append_row(i as usize, &mut row);
+        sums.iter_mut().zip(&row).for_each(|(sum, &v)| *sum += f64::from(v));
     }
     sums.iter().map(|sum| (sum / n) as f32).collect()
 }

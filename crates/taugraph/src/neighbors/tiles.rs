@@ -227,8 +227,9 @@ pub(super) fn kept(k: usize) -> usize {
 
 /// A group of queries for the kernel.
 pub(super) fn group(f32_points: &F32Points<'_>, rows: &[u32]) -> Vec<f32> {
+    let (gathered, d) = (f32_points.gathered(rows), f32_points.n_columns());
     let mut group = Vec::new();
-    interleave(rows.iter().map(|&row| f32_points.row(row as usize)), f32_points.n_columns(), &mut group);
+    interleave(gathered.chunks_exact(d).map(|row| row.iter().copied()), d, &mut group);
     group
 }
 

@@ -77,7 +77,7 @@ pub(super) fn by_frontiers(
 
 /// The shortest pair found so far that leaves the group of some queries.
 #[derive(Clone)]
-struct Shortest<'a> {
+pub(super) struct Shortest<'a> {
     points: &'a Points,
     transform: SquareTransform,
     f32_points: &'a F32Points<'a>,
@@ -90,7 +90,7 @@ struct Shortest<'a> {
 }
 
 impl<'a> Shortest<'a> {
-    fn new(
+    pub fn new(
         points: &'a Points,
         transform: SquareTransform,
         f32_points: &'a F32Points<'a>,
@@ -107,18 +107,39 @@ impl<'a> Shortest<'a> {
         panels: &Panels,
         ranges: impl IntoIterator<Item = Range<usize>>,
     ) -> Option<OutsidePair> {
-        let groups: Vec<Vec<f32>> =
-            rows.chunks(GROUP).map(|rows| tiles::group(self.f32_points, rows)).collect();
-        for range in ranges {
-            for first in range.clone().step_by(TILE) {
-                let tile = first..(first + TILE).min(range.end);
-                for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
-                    self.turn_to(rows);
-                    panels.offer(tile.clone(), queries, &mut self);
-                }
+        let groups = self.groups(rows);
+        ranges.into_iter().for_each(|range| self.look_at(rows, &groups, panels, range));
+        self.best
+    }
+
+    /// The shortest pair from a block of queries to each range of panels, if there is one.
+    pub fn of_block_by_range(
+        mut self,
+        rows: &'a [u32],
+        panels: &Panels,
+        ranges: impl Iterator<Item = Range<usize>>,
+    ) -> Vec<OutsidePair> {
+        let groups = self.groups(rows);
+        let of_ranges = ranges.filter_map(|range| {
+            self.best = None;
+            self.look_at(rows, &groups, panels, range);
+            self.best
+        });
+        of_ranges.collect()
+    }
+
+    fn groups(&self, rows: &[u32]) -> Vec<Vec<f32>> {
+        rows.chunks(GROUP).map(|rows| tiles::group(self.f32_points, rows)).collect()
+    }
+
+    fn look_at(&mut self, rows: &'a [u32], groups: &[Vec<f32>], panels: &Panels, range: Range<usize>) {
+        for first in range.clone().step_by(TILE) {
+            let tile = first..(first + TILE).min(range.end);
+            for (queries, rows) in groups.iter().zip(rows.chunks(GROUP)) {
+                self.turn_to(rows);
+                panels.offer(tile.clone(), queries, self);
             }
         }
-        self.best
     }
 
     fn turn_to(&mut self, rows: &'a [u32]) {

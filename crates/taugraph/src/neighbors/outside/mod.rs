@@ -4,6 +4,7 @@ mod by_tiles;
 mod by_tree;
 mod cell_pairs;
 mod frontier;
+mod group_pairs;
 mod representatives;
 
 use std::cell::OnceCell;
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use super::ivf::Ivf;
 use super::search::PointSearch;
 use super::{SearchParams, Space, sparse};
+use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
@@ -21,6 +23,7 @@ use by_tiles::{by_frontiers, by_tiles};
 use by_tree::by_tree;
 use cell_pairs::CellPairs;
 use frontier::Cells;
+use group_pairs::GroupPairs;
 
 /// Maximum number of pairs, times columns, for an exact search by tiles; a second or two.
 const MAX_WORK: u64 = 32_000_000_000;
@@ -55,6 +58,8 @@ pub(crate) struct OutsideSearch<'a> {
     ivf: OnceCell<Ivf<'a>>,
     /// The groups of the first search by tiles; `None` if they are of no use.
     cells: OnceCell<Option<Cells>>,
+    /// The shortest pairs between them, if frontiers are of no use.
+    group_pairs: OnceCell<GroupPairs>,
     /// The same for groups that are too large to look at all pairs.
     cell_pairs: OnceCell<Option<CellPairs>>,
 }
@@ -67,7 +72,14 @@ pub(crate) struct OutsidePairs {
 
 impl<'a> OutsideSearch<'a> {
     pub fn new(space: &'a Space, params: &'a SearchParams) -> Self {
-        Self { space, params, ivf: OnceCell::new(), cells: OnceCell::new(), cell_pairs: OnceCell::new() }
+        Self {
+            space,
+            params,
+            ivf: OnceCell::new(),
+            cells: OnceCell::new(),
+            group_pairs: OnceCell::new(),
+            cell_pairs: OnceCell::new(),
+        }
     }
 
     /// The shortest pair leaving each group that has one, except group `skipped`.
@@ -98,10 +110,7 @@ impl<'a> OutsideSearch<'a> {
                     match cells.and_then(|cells| cells.frontiers(points, transform, group, n_groups, skipped))
                     {
                         Some(frontiers) => by_frontiers(points, transform, group, &frontiers, run)?,
-                        None => {
-                            let members = members_of(group, skipped, usize::MAX, run);
-                            by_tiles(points, transform, group, &members, run)?
-                        }
+                        None => self.by_all_pairs(points, transform, group, n_groups, skipped, run)?,
                     }
                 }
                 PointSearch::Panels(transform) => {
@@ -123,6 +132,27 @@ impl<'a> OutsideSearch<'a> {
             *place = OutsidePair::better(*place, Some(pair));
         }
         Ok(OutsidePairs { shortest, is_exact })
+    }
+
+    /// The shortest pairs, after looking at all pairs of points: once, if that serves every round.
+    fn by_all_pairs(
+        &self,
+        points: &Points,
+        transform: SquareTransform,
+        group: &[u32],
+        n_groups: usize,
+        skipped: u32,
+        run: &Run<'_>,
+    ) -> Result<Vec<OutsidePair>> {
+        let n_searching = group.iter().filter(|&&own| own != skipped).count();
+        if self.group_pairs.get().is_none() && GroupPairs::pays(points.len(), n_groups, n_searching) {
+            let made = GroupPairs::new(points, transform, group, n_groups, run)?;
+            self.group_pairs.get_or_init(|| made);
+        }
+        match self.group_pairs.get().and_then(|pairs| pairs.between(group, skipped)) {
+            Some(found) => Ok(found),
+            None => by_tiles(points, transform, group, &members_of(group, skipped, usize::MAX, run), run),
+        }
     }
 
     fn may_look_at_all_pairs(&self, points: &Points, group: &[u32], skipped: u32) -> bool {
@@ -239,6 +269,36 @@ mod tests {
             }
         }
         assert!((20..140).contains(&n_used), "{n_used}");
+    }
+
+    /// Groups of points all over the place, on a grid with many ties, in rounds that join them.
+    #[test]
+    fn pairs_of_groups_serve_every_round() {
+        let run = Run::new(0);
+        let params = SearchParams::default();
+        for (seed, n_groups, grid) in [(1, 8, 3), (2, 6, 40), (3, 8, 1000)] {
+            let (n, d) = (700, 9);
+            let mut draws = Stream::new(seed, Stage::Generator).at(2, 0);
+            let points = Points::new((0..n * d).map(|_| draws.below(grid) as f64).collect(), d).unwrap();
+            let first: Vec<u32> = (0..n).map(|i| (i % n_groups) as u32).collect();
+            let space = Space::from_points(points, Metric::Euclidean).unwrap();
+            let search = OutsideSearch::new(&space, &params);
+            for n_groups in [n_groups, n_groups.div_ceil(2), 2] {
+                let group: Vec<u32> = first.iter().map(|&group| group % n_groups as u32).collect();
+                let fast = search.nearest(&group, n_groups, 1, &run).unwrap();
+                let mut slow = vec![None; n_groups];
+                for pair in by_scan(&space, &group, 1, &run).unwrap() {
+                    let place = &mut slow[group[pair.inside as usize] as usize];
+                    *place = OutsidePair::better(*place, Some(pair));
+                }
+                assert_eq!(fast.shortest, slow, "seed {seed}, {n_groups} groups");
+            }
+            assert!(search.group_pairs.get().is_some(), "seed {seed}");
+            // Other groups than those of the first round.
+            let other: Vec<u32> = (0..n).map(|i| (i / 350) as u32).collect();
+            let found = search.nearest(&other, 2, 0, &run).unwrap().shortest;
+            assert!(found[1].is_some() && found[0].is_none());
+        }
     }
 
     /// Blobs of thousands of points: both ways find pairs barely longer than the shortest.
