@@ -125,11 +125,15 @@ impl CellPairs {
         let by_distance = |x: &(f64, u32), y: &(f64, u32)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
         facing.select_nth_unstable_by(starts - 1, by_distance);
         facing[..starts].sort_unstable_by(by_distance);
-        let shortest = facing[..starts].iter().map(|&(_, start)| {
-            let nearest = |from: u32, to: &[u32]| {
+        // What was found from a point serves every start that comes by.
+        let mut visited: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+        let mut nearest = |from: u32, to: &[u32]| {
+            *visited.entry(from).or_insert_with(|| {
                 let all = to_each(points.row(from as usize), to);
                 all.into_iter().min_by(by_distance).expect("a cell has points")
-            };
+            })
+        };
+        let shortest = facing[..starts].iter().map(|&(_, start)| {
             let (distance, outside) = nearest(start, other);
             let mut best = OutsidePair { distance, inside: start, outside };
             loop {

@@ -155,7 +155,11 @@ impl<'a> OutsideSearch<'a> {
         }
     }
 
+    /// Not after a round in which that was too much: what was found for two groups then serves the later rounds.
     fn may_look_at_all_pairs(&self, points: &Points, group: &[u32], skipped: u32) -> bool {
+        if self.cell_pairs.get().is_some_and(Option::is_some) {
+            return false;
+        }
         let n_searching = group.iter().filter(|&&own| own != skipped).count();
         !self.params.tries_ivf(points.len()) || !is_much_work(points, n_searching)
     }

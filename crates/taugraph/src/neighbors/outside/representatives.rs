@@ -34,11 +34,11 @@ impl<'a> OutsideSearch<'a> {
             searching.into_iter().partition(|members| members.len() == REPRESENTATIVES);
         let n_small: usize = small.iter().map(Vec::len).sum();
         let is_much = is_much_work(points, n_small);
-        let cells = match large.is_empty() && !is_much {
+        let cells = match large.is_empty() && !is_much && self.cell_pairs.get().is_none() {
             true => None,
             false => self.cell_pairs.get_or_init(|| CellPairs::new(points, group, n_groups)).as_ref(),
         };
-        if is_much && cells.is_some() {
+        if cells.is_some() && (is_much || large.is_empty()) {
             large.append(&mut small);
         }
         // Groups whose members have found nothing yet.
