@@ -1,6 +1,6 @@
 //! Points rounded to bytes, and the kernel that compares eight of them with sixteen others at once.
 //!
-//! A row is divided by its largest value and rounded to −127 … 127. Scalar products of such rows are integers, computed without rounding:
+//! A row is divided by its largest absolute value and rounded to −127 … 127. Scalar products of such rows are integers, computed without rounding:
 //! every machine gets the same, by whichever instructions. Only distances between rows have the errors of the rounding to bytes; they tell
 //! which pairs are worth a look.
 
@@ -8,9 +8,8 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::f32_points::F32Points;
+use super::panels::LANES;
 
-/// Members of a panel.
-pub(super) const LANES: usize = 16;
 /// Queries compared with a panel together.
 pub(super) const QUERIES: usize = 8;
 /// Bytes of a group: columns whose products one instruction adds up.
@@ -72,12 +71,16 @@ impl Codes {
     }
 }
 
+/// Exists only after the processor was found to have the instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Present(());
+
 /// The instructions that compare codes; all give the same sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Instructions {
     /// Four products of bytes for each of sixteen sums in one instruction.
     #[cfg(target_arch = "x86_64")]
-    Vnni,
+    Vnni(Present),
     /// In single precision, which is exact for so small numbers.
     Any,
 }
@@ -92,7 +95,7 @@ impl Instructions {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vnni")
         {
-            return Self::Vnni;
+            return Self::Vnni(Present(()));
         }
         Self::Any
     }
@@ -114,6 +117,8 @@ struct Members {
     /// Infinite for absent ones, whose squared distance is therefore above every bound.
     squared_norms: [f32; LANES],
     steps: [f32; LANES],
+    /// Only instructions for unsigned bytes need them.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     sums: [i32; LANES],
     reach: [f32; LANES],
 }
@@ -173,10 +178,10 @@ impl CodePanels {
             // Absent members repeat the last one, so that all sixteen are always there.
             let rows = std::array::from_fn(|lane| codes.row(places[lane.min(places.len() - 1)]));
             match self.instructions {
-                // SAFETY: this variant exists only after the processor was found to have these instructions.
+                // SAFETY: `Present` exists only after the processor was found to have these instructions.
                 #[cfg(target_arch = "x86_64")]
                 #[allow(unsafe_code)]
-                Instructions::Vnni => unsafe { vnni::transpose(&rows, groups) },
+                Instructions::Vnni(_) => unsafe { vnni::transpose(&rows, groups) },
                 Instructions::Any => transpose(&rows, groups),
             }
         }
@@ -196,10 +201,10 @@ impl CodePanels {
         let (width, members, scales) = (self.width, &self.members[panel], &queries.scales[eight]);
         match self.instructions {
             #[cfg(target_arch = "x86_64")]
-            Instructions::Vnni => {
+            Instructions::Vnni(_) => {
                 let groups = &self.groups[panel * width..][..width];
                 let rows = &queries.groups[eight * width..][..width];
-                // SAFETY: this variant exists only after the processor was found to have these instructions.
+                // SAFETY: `Present` exists only after the processor was found to have these instructions.
                 #[allow(unsafe_code)]
                 unsafe {
                     vnni::compare(groups, rows, members, scales)
@@ -272,9 +277,9 @@ fn columns_of<const N: usize>(groups: [u32; N]) -> [[f32; N]; GROUP] {
 #[inline(always)]
 fn pairs(products: &[[i32; LANES]; QUERIES], members: &Members, scales: &Scales) -> Pairs {
     let mut pairs = Pairs { squares: [[0.0; LANES]; QUERIES], near: [0; QUERIES] };
-    for query in 0..QUERIES {
-        for lane in 0..LANES {
-            let product = scales.steps[query] * members.steps[lane] * products[query][lane] as f32;
+    for (query, products) in products.iter().enumerate() {
+        for (lane, &product) in products.iter().enumerate() {
+            let product = scales.steps[query] * members.steps[lane] * product as f32;
             let square = scales.squared_norms[query] + members.squared_norms[lane] - (product + product);
             pairs.squares[query][lane] = square;
             pairs.near[query] |= u32::from(square < scales.reach[query].max(members.reach[lane])) << lane;
@@ -321,8 +326,8 @@ mod vnni {
         let squared_norms = bytemuck::cast(members.squared_norms);
         // The queries were made unsigned by adding 128.
         let excess = _mm512_slli_epi32(bytemuck::cast(members.sums), 7);
-        for query in 0..QUERIES {
-            let product = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[query], excess));
+        for (query, &sum) in sums.iter().enumerate() {
+            let product = _mm512_cvtepi32_ps(_mm512_sub_epi32(sum, excess));
             let product = _mm512_mul_ps(_mm512_mul_ps(_mm512_set1_ps(scales.steps[query]), steps), product);
             let norms = _mm512_add_ps(_mm512_set1_ps(scales.squared_norms[query]), squared_norms);
             let square = _mm512_sub_ps(norms, _mm512_add_ps(product, product));

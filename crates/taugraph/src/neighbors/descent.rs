@@ -10,8 +10,10 @@
 use rayon::prelude::*;
 
 use super::best::ShortList;
-use super::codes::{CodePanels, CodeQueries, Codes, Instructions, LANES, QUERIES};
+use super::codes::{CodePanels, CodeQueries, Codes, Instructions, QUERIES};
 use super::f32_points::F32Points;
+use super::ivf::WIDER;
+use super::panels::LANES;
 use super::partition::Partition;
 use crate::error::Result;
 use crate::progress::Run;
@@ -19,8 +21,6 @@ use crate::random::{Stage, Stream};
 
 /// Inverted lists that each point probes at first. More take longer than the rounds they save.
 const N_PROBE: usize = 16;
-/// The lists to probe are chosen from so many times as many, those around the point's own.
-const WIDER: usize = 6;
 /// Neighbors up to which descent is tried: introductions are pairs, so their number grows as the square.
 const MAX_NEIGHBORS: usize = 40;
 /// Entries of a list, for so many neighbors.
@@ -33,7 +33,7 @@ const MAX_INTRODUCED: usize = 64;
 /// Points of an inverted list that start together.
 const START: usize = 256;
 /// Points that introduce others before the lists are brought up to date.
-const BATCH: usize = 1 << 14;
+const BATCH: usize = 1 << 12;
 /// Points that a thread lets introduce others at a time.
 const CHUNK: usize = 128;
 /// Consecutive points whose lists one thread brings up to date.
@@ -44,8 +44,7 @@ const PREPARED: usize = 1 << 17;
 /// Whether descent is likely faster than comparing every point with so many candidates. Both take a time for each column, descent also one for
 /// each entry of a list; the constants are from 70,000 to a million points in 50, 128 and 384 columns.
 pub(super) fn pays(n_candidates: usize, n_columns: usize, k: usize) -> bool {
-    let by_descent = ((1 << 19) + (n_columns << 11)) * (k * k).div_ceil(225);
-    k <= MAX_NEIGHBORS && n_candidates * n_columns > by_descent
+    k <= MAX_NEIGHBORS && n_candidates * n_columns > ((1 << 19) + (n_columns << 11)) * (k * k).div_ceil(225)
 }
 
 /// Bytes that descent takes for `n` points, if it may be used for them.
@@ -54,9 +53,13 @@ pub(crate) fn bytes(n: u64, n_columns: u64, k: u64) -> u64 {
         return 0;
     }
     let entries = size_of_list(k as usize) as u64;
-    // Who is in whose list, whom a point introduces, and what a batch found.
-    let prepared = n.min(PREPARED as u64) * entries * 20 + n.min(BATCH as u64) * entries * 64;
-    Codes::bytes(n, n_columns) + n * entries * 9 + prepared
+    // Who is in whose list, and whom a point introduces; lists of vectors grow by doubling.
+    let prepared = n.min(PREPARED as u64) * entries * 40;
+    // A batch in which all who are introduced are nearer than everyone in their lists: all new ones among themselves, and with those who met before.
+    let found = n.min(BATCH as u64) * 3 * entries * entries * std::mem::size_of::<Found>() as u64;
+    // Lists that were made longer twice, beside those made longer once.
+    let lists = n * entries * 9 * 15 / 4;
+    Codes::bytes(n, n_columns) + lists + prepared + found
 }
 
 /// What became of an entry of a list.
@@ -197,10 +200,10 @@ impl<'a> Descent<'a> {
         self.lists = wider;
     }
 
-    /// The places of the first points in the list of the point at a place: of those after them, rounding to bytes moves hardly any among the nearest
-    /// `k`.
-    pub fn list(&self, place: usize, k: usize) -> impl Iterator<Item = u32> {
-        let list = &self.lists.places[place * self.lists.size..][..k + (k / 2).max(4)];
+    /// The places of the first two thirds in the list of the point at a place. The nearest neighbors are hardly ever among the others, which are
+    /// there to be introduced.
+    pub fn list(&self, place: usize) -> impl Iterator<Item = u32> {
+        let list = &self.lists.places[place * self.lists.size..][..self.lists.size * 2 / 3];
         list.iter().copied().take_while(|&place| place != u32::MAX)
     }
 
@@ -444,5 +447,62 @@ impl Order {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         (bits ^ (bits >> 31)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::Points;
+
+    /// So few points that they all probe all lists: then every list holds the nearest by their codes, as many as there are, and rounds change nothing.
+    #[test]
+    fn few_points_with_copies_know_their_neighbors_from_the_start() {
+        for (n, k) in [(2, 1), (9, 8), (60, 10)] {
+            let mut draws = Stream::new(5, Stage::Generator).at(0, 0);
+            let mut values: Vec<f64> = (0..n * 40).map(|_| draws.normal()).collect();
+            // Two copies, one row of zeros.
+            values.copy_within(0..40, 40);
+            values[(n - 1) * 40..].fill(0.0);
+            let points = Points::new(values, 40).unwrap();
+            let run = Run::new(1);
+            let mut f32_points = F32Points::new(&points);
+            let partition = Partition::new(&mut f32_points, 16, &run).unwrap();
+            let codes = Codes::new(&f32_points, &partition.order);
+            let mut descent = Descent::new(&codes, &f32_points, &partition, k, &run).unwrap();
+            let before = descent.lists.places.clone();
+            for place in 0..n {
+                let list = &before[place * descent.lists.size..][..descent.lists.size];
+                let found: Vec<u32> = list.iter().copied().filter(|&other| other != u32::MAX).collect();
+                let n_found = descent.lists.size.min(n - 1);
+                assert_eq!(found.len(), n_found);
+                assert!(!found.contains(&(place as u32)));
+                let squares = &descent.lists.squares[place * descent.lists.size..][..n_found];
+                assert!(squares.is_sorted());
+                let (mut panels, mut queries) =
+                    (CodePanels::new(Instructions::Any), CodeQueries::new(Instructions::Any));
+                let all: Vec<u32> = (0..n as u32).collect();
+                panels.pack(&codes, &all, |_| 0.0);
+                queries.pack(&codes, std::iter::once(place as u32), |_| 0.0);
+                let mut naive: Vec<f32> = (0..panels.len())
+                    .flat_map(|panel| panels.compare(panel, &queries, 0).squares[0])
+                    .collect();
+                naive.truncate(n);
+                naive.remove(place);
+                naive.sort_unstable_by(f32::total_cmp);
+                assert_eq!(squares, &naive[..n_found]);
+            }
+            assert_eq!(descent.round(&run).unwrap(), 0.0);
+            assert_eq!(descent.lists.places, before);
+            descent.widen();
+            descent.round(&run).unwrap();
+            let lists = descent.lists.places.chunks_exact(descent.lists.size);
+            let n_found = lists.map(|list| list.iter().filter(|&&place| place != u32::MAX).count());
+            assert!(
+                n_found
+                    .into_iter()
+                    .all(|found| found == descent.lists.size.min(n - 1) || n > descent.lists.size)
+            );
+        }
     }
 }

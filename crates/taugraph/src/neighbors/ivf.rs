@@ -35,7 +35,7 @@ const STANDSTILL: f64 = 1e-3;
 const MAX_WIDENED: usize = 2;
 /// The queries of one list choose the lists to probe from this many times as many, namely those nearest to the centroid of their
 /// own list. What this loses is part of the measured recall.
-const WIDER: usize = 6;
+pub(super) const WIDER: usize = 6;
 /// Queries whose results are buffered before they are written in place.
 const WAITING: usize = 1 << 15;
 
@@ -145,10 +145,10 @@ impl<'a> Ivf<'a> {
         let truth = exact(second)?.1;
         let n_candidates = |n_probe: usize| n_probe * self.f32_points.len() / self.len();
         let likely = n_candidates(1 + share_quantile(&ranks, recall));
-        // Lists in the order of which descent finds its points again and again must be in memory.
-        let is_possible = queries.are_known && run.scratch.is_none();
+        // Descent reads points in no order, so they must be in memory, and only a sample tells when it is over.
+        let is_possible = queries.are_known && run.scratch.is_none() && recall < 1.0;
         if is_possible && descent::pays(likely, self.f32_points.n_columns(), k) {
-            let found = self.descend(&[(few, &distances), (second, &truth)], k, recall, run)?;
+            let found = self.descend([(few, &distances), (second, &truth)], k, recall, run)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -182,7 +182,7 @@ impl<'a> Ivf<'a> {
     /// neighbors tell when it is: the first one in every round, the last one in the end.
     fn descend(
         &self,
-        samples: &[(&[u32], &[f64]); 2],
+        samples: [(&[u32], &[f64]); 2],
         k: usize,
         recall: f64,
         run: &Run<'_>,
@@ -194,16 +194,16 @@ impl<'a> Ivf<'a> {
         let codes = Codes::new(&self.f32_points, order);
         let mut descent = Descent::new(&codes, &self.f32_points, &self.partition, k, run)?;
         let queries = Queries { f32_points: &self.f32_points, are_known: true };
-        let decide = |descent: &Descent<'_>, row: u32, decision: &mut Decision| {
-            let listed = descent.list(place_of[row as usize], k).map(|place| order[place as usize]);
-            decision.decide(self, queries, row, listed);
+        let decide = |descent: &Descent<'_>, row: u32, nearest: &mut Nearest| {
+            let listed = descent.list(place_of[row as usize]).map(|place| order[place as usize]);
+            nearest.decide(self, queries, row, listed);
         };
         let measured = |descent: &Descent<'_>, (rows, truth): (&[u32], &[f64])| {
             let found = rows.par_iter().map_init(
-                || Decision::new(k),
-                |decision, &row| {
-                    decide(descent, row, decision);
-                    decision.best.pairs().iter().map(|pair| pair.0).collect::<Vec<_>>()
+                || Nearest::new(k),
+                |nearest, &row| {
+                    decide(descent, row, nearest);
+                    nearest.best.pairs().iter().map(|pair| pair.0).collect::<Vec<_>>()
                 },
             );
             recall_of(found.collect::<Vec<_>>().iter().map(Vec::as_slice), truth, k)
@@ -211,22 +211,22 @@ impl<'a> Ivf<'a> {
         let mut n_widened = 0;
         for n_rounds in 1.. {
             let changed = descent.round(run)?;
-            if samples.iter().all(|&sample| measured(&descent, sample) >= recall) {
+            let reached = samples.map(|sample| measured(&descent, sample));
+            if reached.iter().all(|&reached| reached >= recall) {
                 // List by list: neighbors of one point are neighbors of the next, and still in the cache.
                 let blocks: Vec<(&[u32], usize)> = order.chunks(QUERIES).map(|rows| (rows, 0)).collect();
                 let found = in_place(&blocks, order.len(), k, run, |rows, _| {
                     let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
                     let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
-                    let mut decision = Decision::new(k);
+                    let mut nearest = Nearest::new(k);
                     for (&row, (ids, distances)) in rows.iter().zip(out) {
-                        decide(&descent, row, &mut decision);
-                        write_row(decision.best.pairs(), ids, distances);
+                        decide(&descent, row, &mut nearest);
+                        write_row(nearest.best.pairs(), ids, distances);
                     }
                     (ids, distances)
                 })?;
                 let used = UsedSearch::Descent { n_lists: self.len(), n_rounds };
-                let [_, last] = *samples;
-                let info = SearchInfo { used, recall: measured(&descent, last), sample: last.0.len() };
+                let info = SearchInfo { used, recall: reached[1], sample: samples[1].0.len() };
                 return Ok(Some((found, info)));
             }
             if changed < STANDSTILL {
@@ -310,11 +310,11 @@ impl<'a> Ivf<'a> {
             }
         }
         let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
-        let mut decision = Decision::new(k);
+        let mut nearest = Nearest::new(k);
         let out = ids.chunks_exact_mut(k).zip(distances.chunks_exact_mut(k));
         for ((&query, closest), (ids, distances)) in rows.iter().zip(&mut closest).zip(out) {
-            decision.decide(self, queries, query, closest.finish().iter().map(|&(_, id)| id));
-            write_row(decision.best.pairs(), ids, distances);
+            nearest.decide(self, queries, query, closest.finish().iter().map(|&(_, id)| id));
+            write_row(nearest.best.pairs(), ids, distances);
         }
         (ids, distances)
     }
@@ -352,13 +352,13 @@ fn in_place(
 }
 
 /// Decides in double precision which candidates are the nearest.
-struct Decision {
+struct Nearest {
     best: Best<f64>,
     candidates: Vec<u32>,
     distances: Vec<f64>,
 }
 
-impl Decision {
+impl Nearest {
     fn new(k: usize) -> Self {
         Self { best: Best::new(k), candidates: Vec::new(), distances: Vec::new() }
     }

@@ -303,7 +303,10 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
                 }
                 for (query, scores) in scores.iter().enumerate() {
                     if K::LOWEST_ONLY {
-                        scores.iter().for_each(|&v| self.sink.note(query, simd.lowest(v)));
+                        // Half a panel at a time, whatever the width of the vectors: small lists have few panels.
+                        for half in stored(scores)[..width].chunks(LANES / 2) {
+                            self.sink.note(query, half.iter().fold(f32::INFINITY, |a, &b| a.min(b)));
+                        }
                         continue;
                     }
                     if K::BOTH_WAYS {
@@ -336,6 +339,42 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
                     }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::points::Points;
+    use crate::random::{Stage, Stream};
+
+    /// The widest instructions of this processor and those of pulp: the same bits.
+    #[test]
+    fn scores_do_not_depend_on_the_width_of_the_vectors() {
+        for (n, d) in [(1, 7), (50, 16), (100, 130)] {
+            let mut draws = Stream::new(8, Stage::Generator).at(0, 0);
+            let points = Points::new((0..n * d).map(|_| draws.normal()).collect(), d).unwrap();
+            let f32_points = F32Points::new(&points);
+            let panels = Panels::of_all(&f32_points, &Run::new(0)).unwrap();
+            let mut queries = Vec::new();
+            let rows = f32_points.gathered(&vec![0; GROUP]);
+            interleave(rows.chunks_exact(d).map(|row| row.iter().copied()), d, &mut queries);
+            let scores = |is_widest: bool| {
+                let mut all = AllScores::default();
+                all.clear(panels.ids.len());
+                let values: &[f32] = bytemuck::cast_slice(panels.values.as_ref());
+                let (squared_norms, ids) = (&panels.squared_norms[..], &panels.ids[..]);
+                let offer =
+                    Offer::<_, GROUP> { values, squared_norms, ids, queries: &queries, sink: &mut all };
+                if is_widest {
+                    offer.dispatch()
+                } else {
+                    pulp::Arch::new().dispatch(offer)
+                }
+                (0..GROUP).map(|query| all.of(query).0.to_vec()).collect::<Vec<_>>()
+            };
+            assert_eq!(scores(true), scores(false), "{n} × {d}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Short pairs between groups that are too large to scan every pair. Small groups search as a whole, unless they are so many that this
-//! takes long; then they search as large ones do: by the centers of groups or, if there are very many, by sampled representatives, whose
+//! takes long, or there are no large ones after a round in which there were; then they search as large ones do: by the centers of groups or, if there are very many, by sampled representatives, whose
 //! pairs are shortened from either end in turn.
 
 use rayon::prelude::*;
