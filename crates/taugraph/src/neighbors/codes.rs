@@ -488,13 +488,13 @@ mod tests {
         let order: Vec<u32> = (0..40).collect();
         let codes = Codes::new(&f32_points, &order);
         let (squares, _) = all_pairs(&codes, Instructions::fastest());
-        for a in 0..40 {
-            for b in 0..40 {
+        for (a, squares) in squares.iter().enumerate() {
+            for (b, &square) in squares[..40].iter().enumerate() {
                 let columns = f32_points.row(a).zip(f32_points.row(b));
                 let truth: f64 = columns.map(|(a, b)| f64::from(a - b).powi(2)).sum();
                 let norms = f64::from(codes.squared_norms[a] + codes.squared_norms[b]);
-                let error = (f64::from(squares[a][b]) - truth).abs();
-                assert!(error < 0.02 * norms, "{a} and {b}: {} instead of {truth}", squares[a][b]);
+                let error = (f64::from(square) - truth).abs();
+                assert!(error < 0.02 * norms, "{a} and {b}: {square} instead of {truth}");
             }
         }
     }

@@ -358,7 +358,7 @@ mod tests {
             let f32_points = F32Points::new(&points);
             let panels = Panels::of_all(&f32_points, &Run::new(0)).unwrap();
             let mut queries = Vec::new();
-            let rows = f32_points.gathered(&vec![0; GROUP]);
+            let rows = f32_points.gathered(&[0; GROUP]);
             interleave(rows.chunks_exact(d).map(|row| row.iter().copied()), d, &mut queries);
             let scores = |is_widest: bool| {
                 let mut all = AllScores::default();
