@@ -344,7 +344,7 @@ impl RowSize {
     }
 
     /// Bytes for `n` such points with their deduplicated copy, for finding duplicates, and for finding `k` neighbors of each.
-    fn bytes(self, n: u64, k: u64) -> [u64; 3] {
+    fn bytes(self, n: u64, k: u64, params: &GraphParams) -> [u64; 3] {
         // Norms, ids and order of the points, and the centroids of their lists; buffered neighbors.
         let beside = |d: u64| 32 * n + n * d / 16 + 12 * n * k;
         match self {
@@ -356,7 +356,9 @@ impl RowSize {
             // The packed points.
             RowSize::Columns(d, precision) => {
                 let d = d as u64;
-                let lists = bytes_of_short_lists(n, d, k).max(bytes_of_descent(n, d, k));
+                let by_descent =
+                    if params.search.tries_ivf(n as usize) { bytes_of_descent(n, d, k) } else { 0 };
+                let lists = bytes_of_short_lists(n, d, k).max(by_descent);
                 [2 * precision.bytes() * n * d, 32 * n, 4 * n * d + beside(d) + lists]
             }
             RowSize::OutOfCore(d) => [0, 32 * n, beside(d as u64) + bytes_of_short_lists(n, d as u64, k)],
@@ -379,7 +381,7 @@ pub(crate) fn held(n: usize, row: RowSize, params: &GraphParams) -> (u64, u64) {
     let n_edges = max_edges(n as u64, params);
     let k = params.n_neighbors().min(n) as u64;
     let n = n as u64;
-    let [rows, ..] = row.bytes(n, k);
+    let [rows, ..] = row.bytes(n, k, params);
     (n_edges, rows + 12 * n * k + Edges::bytes(n, n_edges) + 24 * n_edges + 48 * n)
 }
 
@@ -397,7 +399,7 @@ pub fn memory_estimate(n: usize, row: RowSize, params: &GraphParams) -> MemoryEs
     let n = n as u64;
     // No more neighbors than points, whatever is requested.
     let k = (params.n_neighbors() as u64).min(n);
-    let [rows, hashing, searching] = row.bytes(n, k);
+    let [rows, hashing, searching] = row.bytes(n, k, params);
     let n_edges = max_edges(n, params);
     let pairs_in_work = if params.candidates == CandidatePairs::All { 0 } else { 8 * n_edges };
     // Tiles, packed blocks and thread stacks.

@@ -36,7 +36,7 @@ impl SearchParams {
     }
 
     /// Whether to try inverted lists for `n` points.
-    pub(super) fn tries_ivf(&self, n: usize) -> bool {
+    pub(crate) fn tries_ivf(&self, n: usize) -> bool {
         match self.method {
             SearchMethod::Auto => n >= MANY_POINTS,
             SearchMethod::Exact => false,
