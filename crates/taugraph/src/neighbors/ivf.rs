@@ -147,7 +147,9 @@ impl<'a> Ivf<'a> {
         let likely = n_candidates(1 + share_quantile(&ranks, recall));
         // Descent reads points in no order, so they must be in memory, and only a sample tells when it is over.
         let is_possible = queries.are_known && run.scratch.is_none() && recall < 1.0;
-        if is_possible && descent::pays(likely, self.f32_points.n_columns(), k) {
+        // An exact search compares every pair once.
+        let otherwise = if self.is_too_much(likely) { self.f32_points.len() / 2 } else { likely };
+        if is_possible && descent::pays(otherwise, self.f32_points.n_columns(), k) {
             let found = self.descend([(few, &distances), (second, &truth)], k, recall, run)?;
             if found.is_some() {
                 return Ok(found);
@@ -159,7 +161,7 @@ impl<'a> Ivf<'a> {
         let mut n_probe = 1 + share_quantile(&ranks, recall);
         loop {
             run.check()?;
-            if n_candidates(n_probe) + self.len() > self.f32_points.len() / 4 {
+            if self.is_too_much(n_candidates(n_probe)) {
                 return Ok(None);
             }
             let distances_of = |row: &u32| {
@@ -176,6 +178,11 @@ impl<'a> Ivf<'a> {
             // The second sample turned out harder than the first.
             n_probe += n_probe.div_ceil(50);
         }
+    }
+
+    /// Whether scanning all points is as fast as comparing each with so many.
+    fn is_too_much(&self, n_candidates: usize) -> bool {
+        n_candidates + self.len() > self.f32_points.len() / 4
     }
 
     /// The neighbors of every known point by descent, or `None` if the recall is not reached. Samples of queries with the distances of their true
