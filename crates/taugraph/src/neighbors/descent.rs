@@ -42,7 +42,7 @@ const SHARD: usize = 1 << 11;
 const PREPARED: usize = 1 << 17;
 
 /// Whether descent is likely faster than comparing every point with so many candidates. Both take a time for each column, descent also one for
-/// each entry of a list; the constants are from 70,000 to a million points in 50, 128 and 384 columns.
+/// each entry of a list; the constants are from 100,000 points in 64 and 384 columns.
 pub(super) fn pays(n_candidates: usize, n_columns: usize, k: usize) -> bool {
     k <= MAX_NEIGHBORS && n_candidates * n_columns > ((1 << 20) + (n_columns << 11)) * (k * k).div_ceil(225)
 }
