@@ -5,6 +5,7 @@ import os
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import hard_sets
+import performance_page
 from bench import row
 from large.tools import MILLION, MOST, TAUGRAPH, available_bytes, cluster_file, efficiency, estimate_of, exponent, fastest, missed, search_of
 from performance_page import MISSED, QUICK, machine
@@ -20,6 +21,12 @@ SETS = {
     "topics-768": (10_000, 100_000),
     "mnist-784": (10_000, 70_000, 300_000, 1_000_000),
 }
+MOST_OF_BASELINE = 100_000
+# Sets that are measured; of the others the page keeps what it has. Empty: all.
+ONLY = os.environ.get("SETS", "").split()
+TABLES = ("runs", "stages", "baseline", "growth")
+STAGES = "Seconds of the stages, with their parallel efficiency:"
+BASELINE = "Compared with an older program in the same run, alternating:"
 MOST_GROWTH, LEAST_EFFICIENCY = 1.15, 0.9
 # The one with a goal for time and memory, compared with 0.1.0.
 MEASURED_BY, MOST_RATIO, MOST_BYTES = ("mixture-16", MILLION), 0.6, 2.2e9
@@ -29,10 +36,11 @@ PROGRAM_BYTES = 20e6
 BYTES_PER_BYTE = 2.2
 
 
-def programs():
-    """This program and, if it is given, an older one."""
+def programs(name, n):
+    """This program and, if it is given, an older one, which would take hours for all of the large sets."""
     baseline = os.environ.get("BASELINE", "")
-    return {"": TAUGRAPH, **({"baseline": baseline} if baseline else {})}
+    is_compared = baseline and (n <= MOST_OF_BASELINE or (name, n) == MEASURED_BY)
+    return {"": TAUGRAPH, **({"baseline": baseline} if is_compared else {})}
 
 
 def scored(found, labels):
@@ -49,9 +57,9 @@ def measured(name, n):
     if stored is None:
         return {"skipped": "skipped, TAUGRAPH_DATA names no folder with mnist/"}
     path, labels = stored
-    runs = {program: [] for program in programs()}
+    runs = {program: [] for program in programs(name, n)}
     for _ in range(2 if n <= 100_000 or (name, n) == MEASURED_BY else 1):
-        for program, where in programs().items():
+        for program, where in programs(name, n).items():
             runs[program].append(cluster_file(path, hard_sets.n_clusters(name), *hard_sets.flags(name), program=where))
     best = {program: scored(fastest(found), labels) for program, found in runs.items()}
     accuracy = hard_sets.knn_accuracy(path, labels)
@@ -126,9 +134,27 @@ def growth_line(name, runs):
     return line + (f" {MISSED}" if slope > MOST_GROWTH else "")
 
 
+def kept(name):
+    """What the page has of a set that is not measured in this run."""
+    lines = performance_page.sections_of_page().get(performance_page.TITLES["hard"], [])
+    tables = {title: [] for title in TABLES}
+    title = "runs"
+    for line in lines:
+        title = {STAGES: "stages", BASELINE: "baseline"}.get(line, title)
+        if line.startswith(f"| {name} "):
+            tables[title].append(line)
+        elif line.startswith(f"- {name}:"):
+            tables["growth"].append(line)
+    return tables
+
+
 def hard():
-    tables = {"runs": [], "stages": [], "baseline": [], "growth": []}
+    tables = {title: [] for title in TABLES}
     for name, sizes in SETS.items():
+        if ONLY and name not in ONLY:
+            for title, lines in kept(name).items():
+                tables[title] += lines
+            continue
         runs = []
         for n in (1000, 3000) if QUICK else [n for n in sizes if n <= MOST or (name, n) == MEASURED_BY]:
             found = measured(name, n)
@@ -165,7 +191,7 @@ def told(tables):
         "",
         *tables["growth"],
         "",
-        "Seconds of the stages, with their parallel efficiency:",
+        STAGES,
         "",
         "| points | stages |",
         "|---|---|",
@@ -174,7 +200,7 @@ def told(tables):
     if tables["baseline"]:
         text += [
             "",
-            "Compared with an older program in the same run, alternating:",
+            BASELINE,
             "",
             "| points | s | its s | ratio | MB | its MB | NMI, its | ARI, its | goal |",
             "|---|---|---|---|---|---|---|---|---|",

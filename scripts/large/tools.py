@@ -29,14 +29,14 @@ def missed(*reasons):
     return f"{MISSED}: {', '.join(texts)}" if texts else ""
 
 
-def peer(*words):
+def peer(*words, patience=PATIENCE):
     """What a peer printed, or why it failed: {"failed": …}."""
     command = [*TWO_THREADS, sys.executable, SCRIPTS / "large_peers.py", *map(str, words)]
     try:
-        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=patience)
         return json.loads(done.stdout.splitlines()[-1])
     except subprocess.TimeoutExpired:
-        return {"failed": f"over {PATIENCE // 60} minutes"}
+        return {"failed": f"over {patience // 60} minutes"}
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr)
         return {"failed": f"failed: {error.stderr.strip().splitlines()[-1][:100] if error.stderr.strip() else error}"}
