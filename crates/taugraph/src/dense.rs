@@ -4,7 +4,7 @@
 //! a fixed order. faer does the arithmetic inside a chunk.
 
 use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul;
@@ -197,31 +197,54 @@ pub(crate) fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<
     Ok((values.column_vector().iter().copied().collect(), vectors))
 }
 
-/// The inverse of a symmetric positive definite matrix, of which the lower triangle is read. An error if it is not positive definite to
-/// working precision.
-pub(crate) fn invert_positive_definite(mut matrix: Mat<f64>) -> Result<Mat<f64>> {
-    let what = "the inverse of a dense matrix";
-    let n = matrix.nrows();
-    let buffer = |scratch| MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what });
-    let mut factoring =
-        buffer(llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()))?;
-    llt::factor::cholesky_in_place(
-        matrix.as_mut(),
-        Default::default(),
-        Par::Seq,
-        MemStack::new(&mut factoring),
-        Default::default(),
-    )
-    .map_err(|_| Error::Numerical { what })?;
-    let mut inverse = Mat::<f64>::zeros(n, n);
-    let mut inverting = buffer(llt::inverse::inverse_scratch::<f64>(n, Par::Seq))?;
-    llt::inverse::inverse(inverse.as_mut(), matrix.as_ref(), Par::Seq, MemStack::new(&mut inverting));
-    for column in 0..n {
-        for row in 0..column {
-            inverse[(row, column)] = inverse[(column, row)];
-        }
+/// The Cholesky factor of a symmetric positive definite matrix.
+pub(crate) struct Cholesky(Mat<f64>);
+
+impl Cholesky {
+    /// Only the lower triangle is read. An error if the matrix is not positive definite to working precision.
+    pub fn of(mut matrix: Mat<f64>) -> Result<Self> {
+        let scratch =
+            llt::factor::cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, Default::default());
+        let factored = llt::factor::cholesky_in_place(
+            matrix.as_mut(),
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut buffer(scratch)?),
+            Default::default(),
+        );
+        factored.map_err(|_| Error::Numerical { what: "a Cholesky factorization" })?;
+        Ok(Self(matrix))
     }
-    Ok(inverse)
+
+    /// Replaces the columns of `right` by the solutions.
+    ///
+    /// # Panics
+    /// If `right` is not column-major; see [`multiply`].
+    pub fn solve_in_place(&self, right: MatMut<'_, f64>) {
+        assert_eq!(right.row_stride(), 1, "destinations are column-major");
+        let (n, width) = (right.nrows(), right.ncols());
+        let scratch = llt::solve::solve_in_place_scratch::<f64>(n, width, Par::Seq);
+        let mut buffer = MemBuffer::new(scratch);
+        llt::solve::solve_in_place(self.0.as_ref(), right, Par::Seq, MemStack::new(&mut buffer));
+    }
+
+    /// The inverse of the matrix.
+    pub fn inverse(&self) -> Result<Mat<f64>> {
+        let n = self.0.nrows();
+        let mut inverse = Mat::<f64>::zeros(n, n);
+        let mut inverting = buffer(llt::inverse::inverse_scratch::<f64>(n, Par::Seq))?;
+        llt::inverse::inverse(inverse.as_mut(), self.0.as_ref(), Par::Seq, MemStack::new(&mut inverting));
+        for column in 0..n {
+            for row in 0..column {
+                inverse[(row, column)] = inverse[(column, row)];
+            }
+        }
+        Ok(inverse)
+    }
+}
+
+fn buffer(scratch: StackReq) -> Result<MemBuffer> {
+    MemBuffer::try_new(scratch).map_err(|_| Error::Numerical { what: "work space of a dense matrix" })
 }
 
 #[cfg(test)]
@@ -280,10 +303,15 @@ mod tests {
         let a = random(n * n, 8);
         let a = Mat::from_fn(n, n, |i, j| a[i * n + j]);
         let matrix = &a * a.transpose() + Mat::<f64>::identity(n, n);
-        let inverse = invert_positive_definite(matrix.clone()).unwrap();
+        let factor = Cholesky::of(matrix.clone()).unwrap();
+        let inverse = factor.inverse().unwrap();
         assert!((&matrix * &inverse - Mat::<f64>::identity(n, n)).norm_max() < 1e-10);
+        let right = Mat::from_fn(n, 3, |i, j| (i + 7 * j) as f64);
+        let mut solved = right.clone();
+        factor.solve_in_place(solved.as_mut());
+        assert!((&matrix * &solved - &right).norm_max() < 1e-9);
         let indefinite = Mat::from_fn(3, 3, |i, j| if i == j { -1.0 } else { 0.0 });
-        assert!(invert_positive_definite(indefinite).is_err());
+        assert!(Cholesky::of(indefinite).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ const MAX_STARTS: usize = 3;
 /// Outcome of the iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SolveInfo {
-    /// Iterations until the slowest right-hand side had converged.
+    /// Iterations until the slowest right-hand side had converged; 1 if a factor solved the system at once.
     pub iterations: usize,
     /// Largest residual of a right-hand side, measured at the end, relative to its length; both in units of the degrees.
     pub residual: f64,

@@ -3,10 +3,11 @@
 //!
 //! Conjugate gradients, preconditioned by multigrid: strongly connected nodes are merged, the merged ones again,
 //! until a few remain, and every coarser level corrects the smooth error that the finer one leaves. What merges with what
-//! depends on the graph alone, so one [`Hierarchy`] serves every set of labels.
+//! depends on the graph alone, so one [`Hierarchy`] serves every set of labels. A few hundred nodes with most pairs as edges are solved by a factor.
 
 mod coarsest;
 mod conjugate;
+mod direct;
 mod hierarchy;
 mod kernels;
 mod level;
@@ -18,6 +19,8 @@ pub use conjugate::SolveInfo;
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use kernels::{F32_LANES, LANES, Real};
 pub(crate) use multigrid::{FINEST, Multigrid};
+
+use faer::Mat;
 
 use crate::error::Result;
 use crate::graph::Components;
@@ -59,6 +62,11 @@ pub(crate) fn solve(
     solver: &Solver,
     check: InterruptCheck<'_>,
 ) -> Result<(Vec<f64>, SolveInfo)> {
+    if direct::pays(hierarchy, width)
+        && let Some(solved) = solve_directly(hierarchy, ground, right, width, solver)
+    {
+        return Ok(solved);
+    }
     let unit = hierarchy.heaviest();
     let multigrid = match ground {
         Ground::None(_) => Multigrid::new(hierarchy, None, None),
@@ -86,6 +94,40 @@ pub(crate) fn solve(
         values[node as usize * width..(node as usize + 1) * width].copy_from_slice(&row[..width]);
     }
     Ok((values, info))
+}
+
+/// The same by a factor, if it is accurate enough.
+fn solve_directly(
+    hierarchy: &Hierarchy,
+    ground: &Ground<'_>,
+    right: &[f64],
+    width: usize,
+    solver: &Solver,
+) -> Option<(Vec<f64>, SolveInfo)> {
+    let (order, unit) = (hierarchy.order(), hierarchy.heaviest());
+    let n = order.len();
+    let mut r: Vec<f64> =
+        order.iter().flat_map(|&node| &right[node as usize * width..][..width]).map(|b| b / unit).collect();
+    let (is_out, extra): (Vec<bool>, Vec<f64>) = match ground {
+        Ground::Some { clamped, extra } => {
+            order.iter().map(|&node| (clamped[node as usize], extra[node as usize] / unit)).unzip()
+        }
+        Ground::None(components) => {
+            remove_means(&mut r, width, components, order);
+            // With one node of each component at 0 the solution is unique.
+            let mut is_grounded = vec![false; components.len()];
+            let grounds = order.iter().map(|&node| components.of_nodes()[node as usize] as usize);
+            grounds.map(|component| (!std::mem::replace(&mut is_grounded[component], true), 0.0)).unzip()
+        }
+    };
+    let of = |node: usize, column: usize| if is_out[node] { 0.0 } else { r[node * width + column] };
+    let (x, info) = direct::solve(hierarchy, &is_out, &extra, &Mat::from_fn(n, width, of), solver)?;
+    let mut values = vec![0.0; right.len()];
+    for (place, &node) in order.iter().enumerate() {
+        let row = &mut values[node as usize * width..(node as usize + 1) * width];
+        row.iter_mut().enumerate().for_each(|(column, value)| *value = x[(place, column)]);
+    }
+    Some((values, info))
 }
 
 /// Subtracts from each component the mean over its nodes.
@@ -189,6 +231,46 @@ mod tests {
             let (clamped, extra) = (vec![false; n], vec![0.0; n]);
             assert!(error(&graph, &clamped, &extra, &of(&x), &of(&centered)) < 1e-9);
         }
+    }
+
+    /// Every pair of nodes is an edge, with weights over six orders of magnitude: both ways solve the same systems.
+    #[test]
+    fn dense_systems_are_solved_directly() {
+        let mut draws = draws(3);
+        let pairs = (0..120u32).flat_map(|i| (i + 1..120).map(move |j| (i, j)));
+        let edges: Vec<_> = pairs.map(|(i, j)| (i, j, 10f64.powf(-6.0 * draws.uniform()))).collect();
+        // Two nodes more: one alone, and one behind a weak edge.
+        let edges: Vec<_> = edges.into_iter().chain([(0, 120, 1e-9)]).collect();
+        let graph = graph(122, &edges);
+        let hierarchy = Hierarchy::new(&graph);
+        let right: Vec<f64> = (0..122 * 3).map(|_| draws.uniform()).collect();
+        let (mut clamped, mut extra) = (vec![false; 122], vec![0.0; 122]);
+        (clamped[5], clamped[121], extra[7]) = (true, true, 0.3);
+        let components = graph.components();
+        for ground in [Ground::Some { clamped: &clamped, extra: &extra }, Ground::None(components)] {
+            assert!(direct::pays(&hierarchy, 16) && !direct::pays(&hierarchy, 3));
+            let (x, info) = solve_directly(&hierarchy, &ground, &right, 3, &EXACT).unwrap();
+            assert!(info.residual <= 1e-12);
+            let identity: Vec<u32> = (0..122).collect();
+            let mut b = right.clone();
+            let (clamped, extra) = match ground {
+                Ground::Some { clamped, extra } => (clamped.to_vec(), extra.to_vec()),
+                Ground::None(_) => {
+                    remove_means(&mut b, 3, components, &identity);
+                    (vec![false; 122], vec![0.0; 122])
+                }
+            };
+            for column in 0..3 {
+                let of =
+                    |values: &[f64]| -> Vec<f64> { values.iter().skip(column).step_by(3).copied().collect() };
+                assert!(error(&graph, &clamped, &extra, &of(&x), &of(&b)) < 1e-9);
+            }
+        }
+        // Where nothing holds a component, the factor gives up.
+        let (clamped, extra) = (vec![false; 122], vec![0.0; 122]);
+        let free = Ground::Some { clamped: &clamped, extra: &extra };
+        assert!(solve_directly(&hierarchy, &free, &right, 3, &EXACT).is_none());
+        assert!(!direct::pays(&Hierarchy::new(&uneven(1)), 16));
     }
 
     /// Components that all merge away on one level, nodes without neighbors, weights near the limits of floating point.

@@ -7,7 +7,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use crate::dense::invert_positive_definite;
+use crate::dense::Cholesky;
 use crate::distance::Metric;
 use crate::error::{Result, require};
 use crate::graph::SparseGraph;
@@ -125,7 +125,7 @@ fn inverted(graph: &SparseGraph, run: &Run<'_>) -> Result<Option<KernelDistances
                 kernel[(i, j)] -= weight / (root[i] * root[j]);
             }
         }
-        let inverse = run.unstoppable(move || invert_positive_definite(kernel))?;
+        let inverse = run.unstoppable(move || Cholesky::of(kernel)?.inverse())?;
         let Ok(kernel) = inverse else { return Ok(None) };
         let between = |i: usize, j: usize| {
             // What P adds to S.
