@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::best::ShortList;
-use super::codes::{CodePanels, CodeQueries, Codes, Instructions, QUERIES};
+use super::codes::{CodePanels, Codes, Instructions, QUERIES};
 use super::f32_points::F32Points;
 use super::ivf::WIDER;
 use super::panels::LANES;
@@ -20,7 +20,7 @@ use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
 /// Inverted lists that each point probes at first. More take longer than the rounds they save.
-const N_PROBE: usize = 16;
+const N_PROBE: usize = 12;
 /// Neighbors up to which descent is tried: introductions are pairs, so their number grows as the square.
 const MAX_NEIGHBORS: usize = 40;
 /// Entries of a list, for so many neighbors.
@@ -41,15 +41,32 @@ const SHARD: usize = 1 << 11;
 /// Points whose introductions are prepared together.
 const PREPARED: usize = 1 << 17;
 
-/// Whether descent is likely faster than comparing every point with so many candidates. Both take a time for each column, descent also one for
-/// each entry of a list; the constants are from 100,000 points in 64 and 384 columns.
-pub(super) fn pays(n_candidates: usize, n_columns: usize, k: usize) -> bool {
-    k <= MAX_NEIGHBORS && n_candidates * n_columns > ((1 << 20) + (n_columns << 11)) * (k * k).div_ceil(225)
+/// How many times as long as descent it likely takes to compare every point with so many candidates. Both take a time for each column, descent also
+/// one for each entry of a list; the constants are from 100,000 points in 64 and 384 columns.
+pub(super) fn advantage(n_candidates: usize, n_columns: usize, k: usize) -> f64 {
+    if k > MAX_NEIGHBORS {
+        return 0.0;
+    }
+    (n_candidates * n_columns) as f64 / (((1 << 20) + (n_columns << 11)) * (k * k).div_ceil(225)) as f64
+}
+
+/// Whether descent is tried with that advantage: it may fail, and then its time is lost.
+pub(super) fn pays(advantage: f64) -> bool {
+    advantage >= 2.0
+}
+
+/// How often lists may be made longer: each time doubles the time.
+pub(super) fn max_widened(advantage: f64) -> usize {
+    match advantage {
+        ..4.0 => 0,
+        4.0..8.0 => 1,
+        _ => 2,
+    }
 }
 
 /// Bytes that descent takes for `n` points, if it may be used for them.
 pub(crate) fn bytes(n: u64, n_columns: u64, k: u64) -> u64 {
-    if !pays(n as usize, n_columns as usize, k as usize) {
+    if !pays(advantage(n as usize, n_columns as usize, k as usize)) {
         return 0;
     }
     let entries = size_of_list(k as usize) as u64;
@@ -59,7 +76,8 @@ pub(crate) fn bytes(n: u64, n_columns: u64, k: u64) -> u64 {
     let found = n.min(BATCH as u64) * 3 * entries * entries * std::mem::size_of::<Found>() as u64;
     // Lists that were made longer twice, beside those made longer once.
     let lists = n * entries * 9 * 15 / 4;
-    Codes::bytes(n, n_columns) + lists + prepared + found
+    // At first the inverted lists in panels, of which the last one of each is not full; later the rest.
+    Codes::bytes(n, n_columns) + lists + (prepared + found).max(CodePanels::bytes(n + n / 8, n_columns))
 }
 
 /// What became of an entry of a list.
@@ -169,9 +187,10 @@ impl<'a> Descent<'a> {
                 blocks.push((number, rows, list));
             }
         }
+        let panels = panels_of_lists(codes, instructions, partition);
         blocks.into_par_iter().with_max_len(1).try_for_each(|(number, rows, list)| {
             run.check()?;
-            let mut shorts = start(codes, instructions, points, partition, number, rows, size);
+            let mut shorts = start(codes, &panels, points, partition, number, rows, size);
             let List { squares, places, states } = list;
             let lists = squares.chunks_exact_mut(size).zip(places.chunks_exact_mut(size));
             for (((squares, places), states), short) in
@@ -255,20 +274,21 @@ impl<'a> Descent<'a> {
         let prepared = places.zip(states).enumerate().map(|(shard, (places, states))| {
             run.check()?;
             let first = points.start + shard * SHARD;
-            let mut members: Vec<[Vec<(u32, u32)>; 2]> = Vec::with_capacity(SHARD);
+            // New ones, and those met before.
+            let mut members: Vec<[Vec<Ranked>; 2]> = Vec::with_capacity(SHARD);
             for (row, (places, states)) in
                 places.chunks_exact(size).zip(states.chunks_exact(size)).enumerate()
             {
                 let mut of_row = [Vec::with_capacity(2 * size), Vec::with_capacity(2 * size)];
                 let own = (first + row) as u32;
                 for (&place, &state) in places.iter().zip(states).filter(|(place, _)| **place != u32::MAX) {
-                    of_row[usize::from(state == MET)].push((order.rank(own, place), place));
+                    of_row[usize::from(state == MET)].push(order.ranked(own, place));
                 }
                 members.push(of_row);
             }
             for entry in reverse.iter().flat_map(|buckets| &buckets[shard]) {
                 let of_row = &mut members[entry.place as usize - first];
-                of_row[usize::from(!entry.is_new)].push((order.rank(entry.place, entry.by), entry.by));
+                of_row[usize::from(!entry.is_new)].push(order.ranked(entry.place, entry.by));
             }
             let mut introductions = Introductions::default();
             let limit = size.min(MAX_INTRODUCED);
@@ -281,14 +301,14 @@ impl<'a> Descent<'a> {
                 }
                 let [new, met] = of_row;
                 for (place, state) in places.iter().zip(states).filter(|(_, state)| **state == NEW) {
-                    if new.iter().any(|member| member.1 == *place) {
+                    if new.iter().any(|member| member.place() == *place) {
                         *state = INTRODUCED;
                     }
                 }
                 let begin = introductions.members.len();
-                introductions.members.extend(new.iter().map(|member| member.1));
+                introductions.members.extend(new.iter().map(|member| member.place()));
                 let others = met.iter().filter(|member| !new.contains(member));
-                introductions.members.extend(others.map(|member| member.1));
+                introductions.members.extend(others.map(|member| member.place()));
                 introductions.ends.push((begin + new.len(), introductions.members.len()));
             }
             Ok(introductions)
@@ -311,13 +331,11 @@ impl<'a> Descent<'a> {
                 run.check()?;
                 let mut found: Vec<Vec<Found>> = (0..n.div_ceil(SHARD)).map(|_| Vec::new()).collect();
                 let mut panels = CodePanels::new(self.instructions);
-                let mut queries = CodeQueries::new(self.instructions);
                 for row in first..shard.ends.len().min(first + CHUNK) {
                     let (members, n_new) = shard.of(row);
                     if n_new > 0 {
                         panels.pack(self.codes, members, reach);
-                        queries.pack(self.codes, members[..n_new].iter().copied(), reach);
-                        meet(members, &panels, &queries, |by, place, square| {
+                        meet(members, n_new, &panels, |by, place, square| {
                             if square < reach(by) {
                                 found[by as usize / SHARD].push(Found { by, place, square });
                             }
@@ -344,10 +362,21 @@ impl<'a> Descent<'a> {
     }
 }
 
+/// The points of each inverted list, which are compared with those of many others.
+fn panels_of_lists(codes: &Codes, instructions: Instructions, partition: &Partition) -> Vec<CodePanels> {
+    let lists = partition.bounds.par_windows(2).map(|ends| {
+        let places: Vec<u32> = (ends[0] as u32..ends[1] as u32).collect();
+        let mut panels = CodePanels::new(instructions);
+        panels.pack(codes, &places, |_| f32::NEG_INFINITY);
+        panels
+    });
+    lists.collect()
+}
+
 /// The points of inverted lists nearest to some points of one of them, which are queries.
 fn start(
     codes: &Codes,
-    instructions: Instructions,
+    lists: &[CodePanels],
     points: &F32Points<'_>,
     partition: &Partition,
     number: usize,
@@ -355,27 +384,25 @@ fn start(
     size: usize,
 ) -> Vec<ShortList> {
     let around = partition.centroids.around(number, WIDER * N_PROBE);
-    let mut visitors: Vec<Vec<usize>> = vec![Vec::new(); around.len()];
+    let mut visitors: Vec<Vec<u32>> = vec![Vec::new(); around.len()];
     around.visit_nearest(points, &partition.order[rows.clone()], N_PROBE, |row, centroid| {
-        visitors[centroid].push(row);
+        visitors[centroid].push((rows.start + row) as u32);
     });
-    let (mut panels, mut queries) = (CodePanels::new(instructions), CodeQueries::new(instructions));
+    let mut queries = CodePanels::new(lists[number].instructions());
     let mut shorts: Vec<ShortList> = rows.clone().map(|_| ShortList::new(size)).collect();
-    for (visited, visitors) in around.lists().zip(&visitors).filter(|(_, visitors)| !visitors.is_empty()) {
-        let ends = &partition.bounds[visited..visited + 2];
+    for (visited, visitors) in around.lists().zip(&visitors) {
+        let (panels, ends) = (&lists[visited], &partition.bounds[visited..visited + 2]);
         let mut members: Vec<u32> = (ends[0] as u32..ends[1] as u32).collect();
-        panels.pack(codes, &members, |_| f32::NEG_INFINITY);
         members.resize(panels.len() * LANES, u32::MAX);
         for visitors in visitors.chunks(QUERIES) {
-            let place = |&row: &usize| (rows.start + row) as u32;
-            queries
-                .pack(codes, visitors.iter().map(place), |place| shorts[place as usize - rows.start].bound());
+            queries.pack(codes, visitors, |place| shorts[place as usize - rows.start].bound());
             for (panel, members) in members.chunks_exact(LANES).enumerate() {
                 let pairs = panels.compare(panel, &queries, 0);
-                for (query, &row) in visitors.iter().enumerate().filter(|(query, _)| pairs.near[*query] != 0)
-                {
-                    shorts[row].push(&pairs.squares[query], members, (rows.start + row) as u32);
-                    *queries.reach(query) = shorts[row].bound();
+                let near = visitors.iter().enumerate().filter(|(query, _)| pairs.near[*query] != 0);
+                for (query, &place) in near {
+                    let short = &mut shorts[place as usize - rows.start];
+                    short.push(&pairs.squares[query], members, place);
+                    *queries.reach(query) = short.bound();
                 }
             }
         }
@@ -386,12 +413,12 @@ fn start(
 /// Compares the first members, which are the queries, with each other and with the rest, and calls `found` with both sides of every pair of which
 /// at least one has the other within its reach.
 #[inline]
-fn meet(members: &[u32], panels: &CodePanels, queries: &CodeQueries, mut found: impl FnMut(u32, u32, f32)) {
+fn meet(members: &[u32], n_queries: usize, panels: &CodePanels, mut found: impl FnMut(u32, u32, f32)) {
     for (panel, others) in members.chunks(LANES).enumerate() {
         // Of two queries, the first one is compared with the second.
-        let n_queries = queries.len().min((panel + 1) * LANES);
+        let n_queries = n_queries.min((panel + 1) * LANES);
         for first in (0..n_queries).step_by(QUERIES) {
-            let pairs = panels.compare(panel, queries, first / QUERIES);
+            let pairs = panels.compare(panel, panels, first / QUERIES);
             for (query, near) in (first..n_queries).zip(pairs.near) {
                 let mut near = near;
                 while near != 0 {
@@ -441,12 +468,22 @@ impl Order {
         Self(u64::from(draws.bits()) << 32 | u64::from(draws.bits()))
     }
 
-    /// A number that depends on the pair only: the finalizer of SplitMix64.
-    fn rank(&self, a: u32, b: u32) -> u32 {
+    /// The second of a pair, with a rank that depends on the pair only: the finalizer of SplitMix64.
+    fn ranked(&self, a: u32, b: u32) -> Ranked {
         let mut bits = (u64::from(a.min(b)) << 32 | u64::from(a.max(b))) ^ self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (bits ^ (bits >> 31)) as u32
+        Ranked((bits ^ (bits >> 31)) << 32 | u64::from(b))
+    }
+}
+
+/// The place of a point behind its rank, in one number: sorting takes half as long as with two.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranked(u64);
+
+impl Ranked {
+    fn place(self) -> u32 {
+        self.0 as u32
     }
 }
 
@@ -480,10 +517,10 @@ mod tests {
                 let squares = &descent.lists.squares[place * descent.lists.size..][..n_found];
                 assert!(squares.is_sorted());
                 let (mut panels, mut queries) =
-                    (CodePanels::new(Instructions::Any), CodeQueries::new(Instructions::Any));
+                    (CodePanels::new(Instructions::Any), CodePanels::new(Instructions::Any));
                 let all: Vec<u32> = (0..n as u32).collect();
                 panels.pack(&codes, &all, |_| 0.0);
-                queries.pack(&codes, std::iter::once(place as u32), |_| 0.0);
+                queries.pack(&codes, &[place as u32], |_| 0.0);
                 let mut naive: Vec<f32> = (0..panels.len())
                     .flat_map(|panel| panels.compare(panel, &queries, 0).squares[0])
                     .collect();

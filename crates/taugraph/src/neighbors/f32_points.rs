@@ -18,10 +18,12 @@ pub(super) struct F32Points<'a> {
 }
 
 /// What is subtracted from every point, and what the difference is multiplied by.
-#[derive(Clone)]
-struct Frame {
-    mean: Vec<f64>,
-    scale: f64,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// The mean of the points that it was made for.
+    pub mean: Vec<f64>,
+    /// Makes their norms at most 1.
+    pub scale: f64,
 }
 
 impl Frame {
@@ -62,7 +64,12 @@ impl<'a> F32Points<'a> {
         F32Points::in_frame(new, self.frame.clone())
     }
 
-    fn in_frame(points: &'a Points, frame: Frame) -> Self {
+    /// What all of these points, and others in the same frame, are measured in.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    pub fn in_frame(points: &'a Points, frame: Frame) -> Self {
         let norms = (0..points.len()).into_par_iter().with_min_len(64);
         let norms = norms.map_init(Vec::new, |row, i| {
             row.clear();

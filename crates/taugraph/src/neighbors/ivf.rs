@@ -31,8 +31,8 @@ const SAMPLE: usize = 512;
 const SMALL_SAMPLE: usize = 128;
 /// If a round of descent replaced a smaller share of the entries of all lists and the recall is not reached, its lists are too short.
 const STANDSTILL: f64 = 1e-3;
-/// How often they are made longer before descent has failed.
-const MAX_WIDENED: usize = 2;
+/// So are they if so many times the gain that is to be expected of all further rounds is not enough.
+const HOPE: f64 = 1.5;
 /// The queries of one list choose the lists to probe from this many times as many, namely those nearest to the centroid of their
 /// own list. What this loses is part of the measured recall.
 pub(super) const WIDER: usize = 6;
@@ -149,8 +149,10 @@ impl<'a> Ivf<'a> {
         let is_possible = queries.are_known && run.scratch.is_none() && recall < 1.0;
         // An exact search compares every pair once.
         let otherwise = if self.is_too_much(likely) { self.f32_points.len() / 2 } else { likely };
-        if is_possible && descent::pays(otherwise, self.f32_points.n_columns(), k) {
-            let found = self.descend([(few, &distances), (second, &truth)], k, recall, run)?;
+        let advantage = descent::advantage(otherwise, self.f32_points.n_columns(), k);
+        if is_possible && descent::pays(advantage) {
+            let max_widened = descent::max_widened(advantage);
+            let found = self.descend([(few, &distances), (second, &truth)], k, recall, max_widened, run)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -192,6 +194,7 @@ impl<'a> Ivf<'a> {
         samples: [(&[u32], &[f64]); 2],
         k: usize,
         recall: f64,
+        max_widened: usize,
         run: &Run<'_>,
     ) -> Result<Option<(Rows, SearchInfo)>> {
         run.stage("neighbors", Some(self.f32_points.len() as u64))?;
@@ -216,6 +219,7 @@ impl<'a> Ivf<'a> {
             recall_of(found.collect::<Vec<_>>().iter().map(Vec::as_slice), truth, k)
         };
         let mut n_widened = 0;
+        let (mut changed_before, mut reached_before) = (0.0, 0.0);
         for n_rounds in 1.. {
             let changed = descent.round(run)?;
             let reached = samples.map(|sample| measured(&descent, sample));
@@ -236,12 +240,18 @@ impl<'a> Ivf<'a> {
                 let info = SearchInfo { used, recall: reached[1], sample: samples[1].0.len() };
                 return Ok(Some((found, info)));
             }
-            if changed < STANDSTILL {
-                if n_widened == MAX_WIDENED {
+            // Gains shrink as the changes do, by the same factor in every round. One round does not tell by which: its gain may be infinite.
+            let lowest = reached[0].min(reached[1]);
+            let expected: f64 =
+                (lowest - reached_before).max(0.0) * changed / f64::max(changed_before - changed, 0.0);
+            (changed_before, reached_before) = (changed, lowest);
+            if changed < STANDSTILL || lowest + HOPE * expected < recall {
+                if n_widened == max_widened {
                     break;
                 }
                 descent.widen();
                 n_widened += 1;
+                changed_before = 0.0;
             }
         }
         Ok(None)
@@ -486,15 +496,15 @@ mod tests {
         }
     }
 
-    /// Points around two subspaces of 24 dimensions, in 96 columns with noise, of which lists would have to be probed by the dozen.
+    /// Points around two subspaces of 24 dimensions, in 256 columns with noise, of which lists would have to be probed by the dozen.
     fn overlapping(n: usize) -> Points {
-        const D: usize = 96;
+        const D: usize = 256;
         const INNER: usize = 24;
         let mut draws = Stream::new(11, Stage::Generator).at(0, 0);
         let bases: Vec<f64> = (0..2 * INNER * D).map(|_| draws.normal()).collect();
         let mut values = Vec::with_capacity(n * D);
         for row in 0..n {
-            let mut point: Vec<f64> = (0..D).map(|_| draws.normal()).collect();
+            let mut point: Vec<f64> = (0..D).map(|_| 0.5 * draws.normal()).collect();
             for direction in bases.chunks_exact(D).skip(row % 2 * INNER).take(INNER) {
                 let weight = draws.normal();
                 point.iter_mut().zip(direction).for_each(|(value, along)| *value += weight * along);
@@ -507,13 +517,13 @@ mod tests {
     #[test]
     fn descent_reaches_the_recall_with_the_same_bits_on_any_number_of_threads() {
         let asked = 0.98;
-        let (graph, info, space) = approximate(overlapping(40_000), 10, asked);
+        let (graph, info, space) = approximate(overlapping(50_000), 10, asked);
         assert!(matches!(info.used, UsedSearch::Descent { .. }), "{info:?}");
         let recall = true_recall(&graph, &space, 10);
         assert!(info.recall >= asked && (recall - info.recall).abs() < 0.02, "{recall} and {info:?}");
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let again = pool.install(|| approximate(overlapping(40_000), 10, asked));
+            let again = pool.install(|| approximate(overlapping(50_000), 10, asked));
             assert_eq!((&again.0, again.1), (&graph, info), "{threads} threads");
         }
     }

@@ -6,6 +6,7 @@
 
 mod best;
 mod both_ways;
+mod cells;
 mod checkpoint;
 mod codes;
 mod descent;
@@ -28,10 +29,12 @@ mod tiles;
 mod tree;
 
 pub(crate) use both_ways::bytes as bytes_of_short_lists;
+pub use cells::{CellSearch, Cells, Probes};
 pub(crate) use descent::bytes as bytes_of_descent;
+pub use f32_points::Frame;
 pub use graph::NeighborGraph;
 pub use method::{SearchInfo, SearchMethod, SearchParams, UsedSearch};
-pub(crate) use outside::OutsideSearch;
+pub(crate) use outside::{OutsideSearch, shortest_to_other_groups};
 pub use query::{NeighborQuery, neighbors_of_new};
 pub use search::{TREE_COLUMNS, nearest_neighbors, search_neighbors};
 pub(crate) use space::Gathered;

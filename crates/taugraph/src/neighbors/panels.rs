@@ -25,10 +25,13 @@ pub(super) const GROUP: usize = 6;
 const SMALL_GROUP: usize = 3;
 /// The id of an empty slot.
 const NOBODY: u32 = u32::MAX;
+/// Values of a line of the cache. Vectors that begin with one are loaded twice as fast as those that straddle two.
+const LINE: usize = 16;
 
 /// Candidates, packed for the kernel.
 pub(super) struct Panels {
-    /// For each panel and column, sixteen values in single precision, two in each double-precision slot.
+    /// From the beginning of a line of the cache on: for each panel and column, sixteen values in single precision, two in each
+    /// double-precision slot.
     values: LargeTable,
     /// Infinite for empty slots, which therefore pass no bound.
     squared_norms: Vec<f32>,
@@ -89,7 +92,7 @@ impl Panels {
             bounds.push(ids.len() / LANES);
         }
         let d = points.n_columns();
-        let values = LargeTable::zeros(ids.len() * d / 2, run.scratch)?;
+        let values = LargeTable::zeros((ids.len() * d + LINE) / 2, run.scratch)?;
         let append = |id: usize, out: &mut Vec<f32>| points.append_row(id, out);
         let panels = Self::pack(values, ids, d, |id| points.squared_norm(id), append);
         Ok((panels, bounds))
@@ -106,7 +109,7 @@ impl Panels {
         let n = rows.len() / n_columns;
         let mut ids: Vec<u32> = (0..n as u32).collect();
         ids.resize(n.next_multiple_of(LANES), NOBODY);
-        let values = LargeTable::Memory(vec![0.0; ids.len() * n_columns / 2]);
+        let values = LargeTable::Memory(vec![0.0; (ids.len() * n_columns + LINE) / 2]);
         let row = |id: usize| rows[id * n_columns..(id + 1) * n_columns].iter().copied();
         let append = |id: usize, out: &mut Vec<f32>| out.extend(row(id));
         Self::pack(values, ids, n_columns, |id| (norm(row(id)) * norm(row(id))) as f32, append)
@@ -121,6 +124,8 @@ impl Panels {
         append_row: impl Fn(usize, &mut Vec<f32>) + Sync,
     ) -> Self {
         let singles: &mut [f32] = bytemuck::cast_slice_mut(values.as_mut());
+        let first = first_of_line(singles);
+        let singles = &mut singles[first..];
         let mut squared_norms = vec![f32::INFINITY; ids.len()];
         let panels = singles.par_chunks_exact_mut(LANES * n_columns);
         let panels = panels.zip(squared_norms.par_chunks_exact_mut(LANES)).zip(ids.par_chunks_exact(LANES));
@@ -142,6 +147,11 @@ impl Panels {
         self.ids.len() / LANES
     }
 
+    fn singles(&self) -> &[f32] {
+        let singles: &[f32] = bytemuck::cast_slice(self.values.as_ref());
+        &singles[first_of_line(singles)..]
+    }
+
     /// For a group of queries, the lowest score in each of several parts of some panels, appended to `lowest`: at least as many
     /// candidates as there are parts have scores no higher than the highest of these.
     pub fn lowest_of_parts(&self, panels: Range<usize>, queries: &[f32], lowest: &mut [Vec<f32>; GROUP]) {
@@ -156,8 +166,7 @@ impl Panels {
     /// Offers the candidates of some panels to a group of queries from [`interleave`].
     pub fn offer<K: Sink>(&self, panels: Range<usize>, queries: &[f32], sink: &mut K) {
         let d = self.n_columns;
-        let singles: &[f32] = bytemuck::cast_slice(self.values.as_ref());
-        let values = &singles[panels.start * LANES * d..panels.end * LANES * d];
+        let values = &self.singles()[panels.start * LANES * d..panels.end * LANES * d];
         let squared_norms = &self.squared_norms[panels.start * LANES..panels.end * LANES];
         let ids = &self.ids[panels.start * LANES..panels.end * LANES];
         match queries.len() / d {
@@ -165,6 +174,11 @@ impl Panels {
             _ => Offer::<_, GROUP> { values, squared_norms, ids, queries, sink }.dispatch(),
         }
     }
+}
+
+/// Where a line of the cache begins. Memory stays where it is, so this does not change.
+fn first_of_line(values: &[f32]) -> usize {
+    values.as_ptr().align_offset(LINE * size_of::<f32>()).min(LINE)
 }
 
 /// Records the lowest scores.
@@ -258,7 +272,6 @@ impl<K: Sink, const Q: usize> WithSimd for Offer<'_, K, Q> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // Two vectors of candidates: enough independent sums to keep the arithmetic units busy.
         self.run::<_, 2>(Pulp(simd));
     }
 }
@@ -269,76 +282,88 @@ impl<K: Sink, const Q: usize> Offer<'_, K, Q> {
         if let Some(avx512) = Avx512::new() {
             return avx512.call(
                 #[inline(always)]
-                |avx512| self.run::<_, 1>(avx512),
+                |avx512| self.run::<_, 2>(avx512),
             );
         }
         pulp::Arch::new().dispatch(self);
     }
 
-    /// `N` vectors of candidates at a time.
+    /// `V` vectors of candidates at a time, of one panel or of several: enough independent sums to keep the arithmetic units busy.
     #[inline(always)]
-    fn run<L: Lanes, const N: usize>(self, simd: L) {
-        let width = N * L::LEN;
-        let panels = self.values.chunks_exact(LANES * self.queries.len() / Q);
-        let of_panels = self.squared_norms.chunks_exact(LANES).zip(self.ids.chunks_exact(LANES));
-        for (panel, (values, (norms, ids))) in panels.zip(of_panels).enumerate() {
-            for first in (0..LANES).step_by(width) {
-                let vectors = |slice: &[f32]| -> [L::Vector; N] {
-                    std::array::from_fn(|v| simd.load(&slice[v * L::LEN..(v + 1) * L::LEN]))
-                };
-                let stored = |vectors: &[L::Vector; N]| {
-                    let mut buffer = [0.0f32; LANES];
-                    (0..N).for_each(|v| simd.store(vectors[v], &mut buffer[v * L::LEN..(v + 1) * L::LEN]));
-                    buffer
-                };
-                let mut scores = [vectors(&norms[first..first + width]); Q];
-                for (column, x) in values.chunks_exact(LANES).zip(self.queries.chunks_exact(Q)) {
-                    let column = vectors(&column[first..first + width]);
-                    for query in 0..Q {
-                        let x = simd.splat(x[query]);
-                        for v in 0..N {
-                            scores[query][v] = simd.mul_add(x, column[v], scores[query][v]);
-                        }
-                    }
-                }
-                for (query, scores) in scores.iter().enumerate() {
-                    if K::LOWEST_ONLY {
-                        // Half a panel at a time, whatever the width of the vectors: small lists have few panels.
-                        for half in stored(scores)[..width].chunks(LANES / 2) {
-                            self.sink.note(query, half.iter().fold(f32::INFINITY, |a, &b| a.min(b)));
-                        }
-                        continue;
-                    }
-                    if K::BOTH_WAYS {
-                        let place = LANES * panel + first;
-                        let reach = vectors(&self.sink.reach(place)[..width]);
-                        let own = simd.splat(self.sink.squared_norm(query));
-                        let bound = simd.splat(self.sink.bound(query));
-                        // The squared distance is the score + |x|². Rarely does anyone accept: one comparison tells for both sides.
-                        let above = |v: usize| {
-                            let accepted = simd.max(simd.sub(reach[v], own), bound);
-                            simd.sub(scores[v], accepted)
-                        };
-                        let least = (1..N).fold(above(0), |least, v| simd.min(least, above(v)));
-                        if simd.lowest(least) > 0.0 {
-                            continue;
-                        }
-                        let buffer = stored(scores);
-                        let norms = &norms[first..first + width];
-                        self.sink.offer_back(query, place, norms, &buffer[..width]);
-                    }
-                    let lowest = scores[1..].iter().fold(scores[0], |a, &b| simd.min(a, b));
-                    let lowest = simd.lowest(lowest);
-                    if K::ALL || lowest <= self.sink.bound(query) {
-                        let buffer = stored(scores);
-                        if K::ALL {
-                            self.sink.keep(query, &buffer[..width], lowest);
-                            continue;
-                        }
-                        self.sink.take(query, &ids[first..first + width], &buffer[..width]);
-                    }
+    fn run<L: Lanes, const V: usize>(mut self, simd: L) {
+        let n = self.ids.len();
+        let n_together = n / (V * L::LEN) * (V * L::LEN);
+        for first in (0..n_together).step_by(V * L::LEN) {
+            self.offer_vectors::<_, V>(simd, first);
+        }
+        for first in (n_together..n).step_by(L::LEN) {
+            self.offer_vectors::<_, 1>(simd, first);
+        }
+    }
+
+    /// Offers `V` vectors of candidates from this one on.
+    #[inline(always)]
+    fn offer_vectors<L: Lanes, const V: usize>(&mut self, simd: L, first: usize) {
+        let d = self.queries.len() / Q;
+        // What a vector has in the first column and, from there on, in every sixteenth place.
+        let columns: [&[f32]; V] = std::array::from_fn(|v| {
+            let candidate = first + v * L::LEN;
+            let (panel, lane) = (candidate / LANES, candidate % LANES);
+            &self.values[panel * LANES * d + lane..][..(d - 1) * LANES + L::LEN]
+        });
+        let norms: [L::Vector; V] =
+            std::array::from_fn(|v| simd.load(&self.squared_norms[first + v * L::LEN..][..L::LEN]));
+        let mut scores = [norms; Q];
+        for (column, x) in self.queries.chunks_exact(Q).enumerate() {
+            let column: [L::Vector; V] =
+                std::array::from_fn(|v| simd.load(&columns[v][column * LANES..][..L::LEN]));
+            for query in 0..Q {
+                let x = simd.splat(x[query]);
+                for v in 0..V {
+                    scores[query][v] = simd.mul_add(x, column[v], scores[query][v]);
                 }
             }
+        }
+        for query in 0..Q {
+            let mut stored = [0.0; 2 * LANES];
+            for v in 0..V {
+                simd.store(scores[query][v], &mut stored[v * L::LEN..(v + 1) * L::LEN]);
+            }
+            let parts = stored[..V * L::LEN].chunks(LANES).enumerate();
+            parts.for_each(|(part, scores)| self.take(simd, query, first + part * LANES, scores));
+        }
+    }
+
+    /// Gives the scores of a query and the candidates from this one on, a panel or less, to the sink.
+    #[inline(always)]
+    fn take<L: Lanes>(&mut self, simd: L, query: usize, first: usize, scores: &[f32]) {
+        if K::LOWEST_ONLY {
+            // Half a panel at a time, whatever the width of the vectors: small lists have few panels.
+            for half in scores.chunks(LANES / 2) {
+                self.sink.note(query, half.iter().fold(f32::INFINITY, |a, &b| a.min(b)));
+            }
+            return;
+        }
+        let n_vectors = scores.len() / L::LEN;
+        let vector = |slice: &[f32], v: usize| simd.load(&slice[v * L::LEN..(v + 1) * L::LEN]);
+        if K::BOTH_WAYS {
+            let reach = self.sink.reach(first);
+            let own = simd.splat(self.sink.squared_norm(query));
+            let bound = simd.splat(self.sink.bound(query));
+            // The squared distance is the score + |x|². Rarely does anyone accept: one comparison tells for both sides.
+            let above =
+                |v: usize| simd.sub(vector(scores, v), simd.max(simd.sub(vector(reach, v), own), bound));
+            if simd.lowest((1..n_vectors).fold(above(0), |least, v| simd.min(least, above(v)))) > 0.0 {
+                return;
+            }
+            self.sink.offer_back(query, first, &self.squared_norms[first..first + scores.len()], scores);
+        }
+        let least = (1..n_vectors).fold(vector(scores, 0), |least, v| simd.min(least, vector(scores, v)));
+        let lowest = simd.lowest(least);
+        if K::ALL {
+            self.sink.keep(query, scores, lowest);
+        } else if lowest <= self.sink.bound(query) {
+            self.sink.take(query, &self.ids[first..first + scores.len()], scores);
         }
     }
 }
@@ -363,7 +388,7 @@ mod tests {
             let scores = |is_widest: bool| {
                 let mut all = AllScores::default();
                 all.clear(panels.ids.len());
-                let values: &[f32] = bytemuck::cast_slice(panels.values.as_ref());
+                let values = &panels.singles()[..panels.ids.len() * d];
                 let (squared_norms, ids) = (&panels.squared_norms[..], &panels.ids[..]);
                 let offer =
                     Offer::<_, GROUP> { values, squared_norms, ids, queries: &queries, sink: &mut all };

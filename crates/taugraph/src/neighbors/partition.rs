@@ -33,7 +33,7 @@ pub(super) struct Centroids {
 }
 
 impl Centroids {
-    fn new(rows: Vec<f32>, n_columns: usize) -> Self {
+    pub fn new(rows: Vec<f32>, n_columns: usize) -> Self {
         let lists = (0..(rows.len() / n_columns) as u32).collect();
         let panels = Panels::of_rows(&rows, n_columns);
         Self { n_columns, rows, lists, panels }
@@ -45,6 +45,11 @@ impl Centroids {
         let lists = bounds.par_windows(2);
         let means = lists.flat_map_iter(|list| mean(points, order[list[0]..list[1]].iter().copied(), d));
         Self::new(means.collect(), d)
+    }
+
+    /// The centroids, row by row.
+    pub fn rows(&self) -> &[f32] {
+        &self.rows
     }
 
     /// Number of centroids.

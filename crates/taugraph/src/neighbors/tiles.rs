@@ -151,8 +151,10 @@ pub(super) fn nearest(
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     let decision = Decision { queries, known, transform, k };
     let (mut ids, mut distances) = (vec![0; rows.len() * k], vec![0.0; rows.len() * k]);
-    let blocks = ids.par_chunks_mut(k * QUERIES).zip(distances.par_chunks_mut(k * QUERIES));
-    blocks.zip(rows.par_chunks(QUERIES)).try_for_each(|((ids, distances), rows)| {
+    // Few queries are shared by all threads.
+    let size = QUERIES.min(rows.len().div_ceil(rayon::current_num_threads())).max(GROUP);
+    let blocks = ids.par_chunks_mut(k * size).zip(distances.par_chunks_mut(k * size));
+    blocks.zip(rows.par_chunks(size)).try_for_each(|((ids, distances), rows)| {
         run.check()?;
         let groups: Vec<Vec<f32>> = rows.chunks(GROUP).map(|rows| group(queries.f32_points, rows)).collect();
         let mut closest = decision.short_lists(rows.len(), ROOM);

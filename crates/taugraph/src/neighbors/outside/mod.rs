@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::ivf::Ivf;
 use super::search::PointSearch;
 use super::{SearchParams, Space, sparse};
-use crate::distance::SquareTransform;
+use crate::distance::{Geometry, Metric, SquareTransform};
 use crate::error::Result;
 use crate::points::Points;
 use crate::progress::Run;
@@ -166,6 +166,43 @@ impl<'a> OutsideSearch<'a> {
     }
 }
 
+/// The shortest pair (distance, point, other point) from the group of each query to a point of another group, looking at every pair; ties by the
+/// lower id, then the higher.
+pub(crate) fn shortest_to_other_groups(
+    points: &Points,
+    metric: Metric,
+    group: &[u32],
+    queries: &[u32],
+    run: &Run<'_>,
+) -> Result<Vec<(f64, u32, u32)>> {
+    let mut queries = queries.to_vec();
+    queries.sort_unstable_by_key(|&row| (group[row as usize], row));
+    let lists: Vec<Vec<u32>> =
+        queries.chunk_by(|&a, &b| group[a as usize] == group[b as usize]).map(<[u32]>::to_vec).collect();
+    let pairs = match metric.geometry() {
+        Geometry::SquaredEuclidean(transform) => by_tiles(points, transform, group, &lists, run)?,
+        Geometry::General(distance) => {
+            let of_query = |&inside: &u32| {
+                let others =
+                    (0..points.len() as u32).filter(|&j| group[j as usize] != group[inside as usize]);
+                let pairs = others.map(|outside| {
+                    let distance = distance(points.row(inside as usize), points.row(outside as usize));
+                    OutsidePair { distance, inside, outside }
+                });
+                pairs.fold(None, |best, pair| OutsidePair::better(best, Some(pair)))
+            };
+            queries.par_iter().filter_map(of_query).collect()
+        }
+    };
+    let mut shortest: Vec<OutsidePair> = Vec::new();
+    let mut pairs = pairs;
+    pairs.sort_by_key(|pair| group[pair.inside as usize]);
+    for same in pairs.chunk_by(|a, b| group[a.inside as usize] == group[b.inside as usize]) {
+        shortest.extend(same.iter().copied().map(Some).fold(None, OutsidePair::better));
+    }
+    Ok(shortest.into_iter().map(|pair| (pair.distance, pair.inside, pair.outside)).collect())
+}
+
 /// Whether a search of so many points among all takes long.
 fn is_much_work(points: &Points, n_searching: usize) -> bool {
     n_searching as u64 * points.values().len() as u64 > MAX_WORK
@@ -209,7 +246,6 @@ fn members_of(group: &[u32], skipped: u32, most: usize, run: &Run<'_>) -> Vec<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distance::Metric;
     use proptest::prelude::*;
 
     proptest! {
