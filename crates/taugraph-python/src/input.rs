@@ -6,8 +6,10 @@ use taugraph::distance::DistanceMatrix;
 use taugraph::error::{Error, Result};
 use taugraph::graph::{Asymmetry, SparseGraph};
 use taugraph::neighbors::NeighborGraph;
-use taugraph::points::{Numbers, SparsePoints};
+use taugraph::points::{Numbers, Points, SparsePoints};
 use taugraph::{Input, Table};
+
+use crate::errors::checked;
 
 /// The input of a fit. Arrays are row-major and of the types below; the Python package ensures that.
 #[pyclass(frozen, name = "Input", module = "taugraph._core")]
@@ -131,6 +133,19 @@ impl Values {
             }
         }
     }
+}
+
+/// A copy of a table as points.
+pub fn points_of(py: Python<'_>, points: &Values) -> PyResult<Points> {
+    points.lend(py, |values, n_columns| {
+        checked(
+            py,
+            match values {
+                Numbers::F64(values) => Points::new(values.to_vec(), n_columns),
+                Numbers::F32(values) => Points::from_f32(values.to_vec(), n_columns),
+            },
+        )
+    })
 }
 
 impl Rows {

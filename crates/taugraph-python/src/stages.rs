@@ -4,14 +4,14 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMet
 use pyo3::prelude::*;
 use taugraph::baselines::{ConsensusParams, consensus_clustering};
 use taugraph::neighbors::{NeighborGraph, Space, search_neighbors};
-use taugraph::points::{Numbers, Points, prepare};
+use taugraph::points::prepare;
 use taugraph::robust::conditional_quantiles_for;
 use taugraph::scale::first_scales;
 
 use crate::arrays::{labels_of, table};
 use crate::config::PyConfig;
 use crate::errors::checked;
-use crate::input::Values;
+use crate::input::{Values, points_of};
 use crate::running::{RunArgs, aside, run};
 use crate::values::to_python;
 
@@ -76,18 +76,6 @@ pub fn scales_of_neighbors<'py>(
             .and_then(|neighbors| first_scales(&neighbors, &graph.first_scale, graph.scale_floor))
     })?;
     Ok(checked(py, found)?.values().to_vec().into_pyarray(py))
-}
-
-fn points_of(py: Python<'_>, points: &Values) -> PyResult<Points> {
-    points.lend(py, |values, n_columns| {
-        checked(
-            py,
-            match values {
-                Numbers::F64(values) => Points::new(values.to_vec(), n_columns),
-                Numbers::F32(values) => Points::from_f32(values.to_vec(), n_columns),
-            },
-        )
-    })
 }
 
 /// Consensus clustering: labels, rounds, and whether the number of groups was clear at the end.

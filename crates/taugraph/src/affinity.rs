@@ -27,13 +27,19 @@ impl AffinityKind {
     }
 }
 
+/// Points with local scales: similarities between any two of them.
+#[derive(Debug, Clone)]
+pub(crate) struct ScaledSpace<'a> {
+    space: &'a Space,
+    inverse_scales: Vec<f64>,
+    kind: AffinityKind,
+}
+
 /// The candidate edges with their distances and similarities, and everything needed to compute any other similarity.
 #[derive(Debug, Clone)]
 pub struct Similarities<'a> {
-    space: &'a Space,
+    points: ScaledSpace<'a>,
     neighbors: &'a NeighborGraph,
-    inverse_scales: Vec<f64>,
-    kind: AffinityKind,
     edges: &'a Edges,
     values: Vec<f64>,
 }
@@ -43,6 +49,62 @@ pub struct Similarities<'a> {
 pub(crate) struct Alike {
     points: Gathered,
     inverse_scales: Vec<f64>,
+}
+
+impl<'a> ScaledSpace<'a> {
+    /// # Panics
+    /// If there is not one scale for each point.
+    pub fn new(space: &'a Space, scales: &[f64], kind: AffinityKind) -> Self {
+        assert_eq!(space.len(), scales.len(), "one scale for each point");
+        Self { space, inverse_scales: scales.iter().map(|scale| 1.0 / scale).collect(), kind }
+    }
+
+    /// −ln of the similarity of any two points, candidate or not; 0 for a point with itself.
+    #[inline]
+    pub fn exponent_between(&self, i: usize, j: usize) -> f64 {
+        let squared = self.space.squared_distance(i, j);
+        self.kind.exponent(squared, self.inverse_scales[i], self.inverse_scales[j])
+    }
+
+    /// The same from `i` to each of the given points, appended to `out`.
+    pub fn exponents_to_each(&self, i: usize, ids: &[u32], out: &mut Vec<f64>) {
+        let first = out.len();
+        out.resize(first + ids.len(), 0.0);
+        let out = &mut out[first..];
+        self.space.squared_distances(i, ids, out);
+        for (value, &j) in out.iter_mut().zip(ids) {
+            *value = self.kind.exponent(*value, self.inverse_scales[j as usize], self.inverse_scales[i]);
+        }
+    }
+
+    /// Replaces the gathered points by these.
+    pub fn gather(&self, ids: impl Iterator<Item = u32>, alike: &mut Alike) {
+        self.space.gather(ids, &mut alike.points);
+        alike.inverse_scales.clear();
+        let ids = alike.points.ids().iter();
+        alike.inverse_scales.extend(ids.map(|&id| self.inverse_scales[id as usize]));
+    }
+
+    /// −ln of the similarities from `i` to the gathered points: bit for bit [`ScaledSpace::exponents_to_each`].
+    pub fn exponents_to(&self, i: usize, alike: &Alike, out: &mut Vec<f64>) {
+        out.resize(alike.inverse_scales.len(), 0.0);
+        self.space.squared_distances_to(i, &alike.points, out);
+        for (value, &inverse) in out.iter_mut().zip(&alike.inverse_scales) {
+            *value = self.kind.exponent(*value, inverse, self.inverse_scales[i]);
+        }
+    }
+
+    /// How many of the exponents from `i` to the gathered points are below a limit. `exponents` is work space.
+    pub fn n_below(&self, i: usize, alike: &Alike, limit: f64, exponents: &mut Vec<f64>) -> usize {
+        if self.kind == AffinityKind::SquaredDistance
+            && let (inverse, own) = (&alike.inverse_scales, self.inverse_scales[i])
+            && let Some(found) = self.space.n_scaled_below(i, &alike.points, inverse, own, limit)
+        {
+            return found;
+        }
+        self.exponents_to(i, alike, exponents);
+        exponents.iter().filter(|&&x| x < limit).count()
+    }
 }
 
 impl<'a> Similarities<'a> {
@@ -60,9 +122,14 @@ impl<'a> Similarities<'a> {
     ) -> Self {
         let n = edges.n_nodes();
         assert!(space.len() == n && neighbors.len() == n && scales.values().len() == n);
-        let inverse_scales: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
-        let values = similarities(kind, &inverse_scales, edges, distances);
-        Self { space, neighbors, inverse_scales, kind, edges, values }
+        let points = ScaledSpace::new(space, scales.values(), kind);
+        let values = similarities(kind, &points.inverse_scales, edges, distances);
+        Self { points, neighbors, edges, values }
+    }
+
+    /// The points with their scales.
+    pub(crate) fn points(&self) -> &ScaledSpace<'a> {
+        &self.points
     }
 
     /// The similarity of each candidate edge, dropping everything else.
@@ -88,48 +155,7 @@ impl<'a> Similarities<'a> {
     /// −ln of the similarity of any two points, candidate or not; 0 for a point with itself.
     #[inline]
     pub fn exponent_between(&self, i: usize, j: usize) -> f64 {
-        let squared = self.space.squared_distance(i, j);
-        self.kind.exponent(squared, self.inverse_scales[i], self.inverse_scales[j])
-    }
-
-    /// The same from `i` to each of the given points, appended to `out`.
-    pub(crate) fn exponents_to_each(&self, i: usize, ids: &[u32], out: &mut Vec<f64>) {
-        let first = out.len();
-        out.resize(first + ids.len(), 0.0);
-        let out = &mut out[first..];
-        self.space.squared_distances(i, ids, out);
-        for (value, &j) in out.iter_mut().zip(ids) {
-            *value = self.kind.exponent(*value, self.inverse_scales[j as usize], self.inverse_scales[i]);
-        }
-    }
-
-    /// Replaces the gathered points by these.
-    pub(crate) fn gather(&self, ids: impl Iterator<Item = u32>, alike: &mut Alike) {
-        self.space.gather(ids, &mut alike.points);
-        alike.inverse_scales.clear();
-        let ids = alike.points.ids().iter();
-        alike.inverse_scales.extend(ids.map(|&id| self.inverse_scales[id as usize]));
-    }
-
-    /// −ln of the similarities from `i` to the gathered points: bit for bit [`Similarities::exponents_to_each`].
-    pub(crate) fn exponents_to(&self, i: usize, alike: &Alike, out: &mut Vec<f64>) {
-        out.resize(alike.inverse_scales.len(), 0.0);
-        self.space.squared_distances_to(i, &alike.points, out);
-        for (value, &inverse) in out.iter_mut().zip(&alike.inverse_scales) {
-            *value = self.kind.exponent(*value, inverse, self.inverse_scales[i]);
-        }
-    }
-
-    /// How many of the exponents from `i` to the gathered points are below a limit. `exponents` is work space.
-    pub(crate) fn n_below(&self, i: usize, alike: &Alike, limit: f64, exponents: &mut Vec<f64>) -> usize {
-        if self.kind == AffinityKind::SquaredDistance
-            && let (inverse, own) = (&alike.inverse_scales, self.inverse_scales[i])
-            && let Some(found) = self.space.n_scaled_below(i, &alike.points, inverse, own, limit)
-        {
-            return found;
-        }
-        self.exponents_to(i, alike, exponents);
-        exponents.iter().filter(|&&x| x < limit).count()
+        self.points.exponent_between(i, j)
     }
 
     /// Similarity of any two points, candidate or not; 1 for a point with itself.

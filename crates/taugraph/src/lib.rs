@@ -68,6 +68,7 @@ mod modules {
     pub mod memory;
     pub mod neighbors;
     pub mod params;
+    pub mod partition;
     pub mod points;
     pub mod propagate;
     pub mod quantile;

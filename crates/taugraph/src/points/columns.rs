@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Value;
+use super::moments::Moments;
 use super::prepare::Standardize;
 
 /// What was learned about one column that is used; maps new cells in the same way.
@@ -21,6 +22,32 @@ pub struct ColumnModel {
 }
 
 impl ColumnModel {
+    /// What is learned from the moments of a column with at least two different cells, the same but for rounding. `quantile` gives those of the cells that are not missing.
+    pub(crate) fn of_moments(
+        column: usize,
+        moments: Moments,
+        n_missing: usize,
+        standardize: Standardize,
+        mut quantile: impl FnMut(f64) -> f64,
+    ) -> Self {
+        let fill = quantile(0.5);
+        // Mean and deviation are those of the filled column, so that it really has mean 0 and deviation 1 afterwards.
+        let filled = moments.filled(fill, n_missing as u64);
+        let (center, scale) = match standardize {
+            Standardize::ZScore => (filled.mean, filled.deviation()),
+            Standardize::MinMax => (moments.least, moments.most - moments.least),
+            Standardize::Robust => {
+                let range = quantile(0.75) - quantile(0.25);
+                (fill, if range > 0.0 { range } else { filled.deviation() })
+            }
+            Standardize::MaxAbs => (0.0, moments.least.abs().max(moments.most.abs())),
+            Standardize::None => (0.0, 1.0),
+        };
+        // Values that differ by less than the rounding of their squares have no usable spread.
+        let scale = if scale > 0.0 && scale.is_finite() { scale } else { 1.0 };
+        Self { column, fill, center, scale, n_missing }
+    }
+
     /// The prepared cell of a raw row.
     pub(super) fn apply<T: Value>(&self, row: &[T]) -> f64 {
         let cell: f64 = row[self.column].into();

@@ -2,6 +2,7 @@
 
 mod columns;
 mod duplicates;
+mod moments;
 mod numbers;
 mod pca;
 mod prepare;
@@ -12,6 +13,7 @@ mod storage;
 pub use columns::ColumnModel;
 pub(crate) use columns::sorted_quantile;
 pub use duplicates::Duplicates;
+pub use moments::{BLOCK, Moments};
 pub use numbers::{Numbers, Precision};
 pub(crate) use numbers::{Value, with_values};
 pub use pca::{PcaModel, principal_components};

@@ -15,6 +15,12 @@ pub struct PreparationRule {
 }
 
 impl PreparationRule {
+    /// From what was learned about the columns that are used.
+    pub fn of_columns(n_columns: usize, columns: Vec<ColumnModel>, is_single: bool) -> Self {
+        let precision = if is_single { Precision::Single } else { Precision::Double };
+        Self { n_columns, columns, pca: None, precision }
+    }
+
     /// Columns of the raw table.
     pub fn n_columns(&self) -> usize {
         self.n_columns

@@ -15,6 +15,7 @@ mod trained;
 
 pub use community::Community;
 pub use crossing::{crossing_rate, rearrange};
+pub(crate) use neighborhood::Around;
 pub use neighborhood::{KeepReconstructions, Neighborhood, PoolStatistic};
 pub use overlap::Overlap;
 pub use product::Product;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::{ConditionalQuantiles, ProblemSize, Quantiles, Taus};
-use crate::affinity::{Alike, Similarities};
+use crate::affinity::{Alike, ScaledSpace, Similarities};
 use crate::error::{Result, require};
 use crate::parameter::{choices, parameters};
 use crate::progress::Run;
@@ -88,7 +88,46 @@ impl ConditionalQuantiles for Neighborhood {
     }
 }
 
+/// A point and its neighbors: one half of the pools of its edges.
+pub(crate) struct Around<'a> {
+    estimator: &'a Neighborhood,
+    points: &'a ScaledSpace<'a>,
+    limit: f64,
+    like: Alike,
+    exponents: Vec<f64>,
+}
+
+impl<'a> Around<'a> {
+    pub fn new(estimator: &'a Neighborhood, points: &'a ScaledSpace<'a>, threshold: f64) -> Self {
+        let limit = exponent_limit(threshold);
+        Self { estimator, points, limit, like: Alike::default(), exponents: Vec::new() }
+    }
+
+    /// Gathers another point and its neighbors.
+    pub fn move_to(&mut self, center: u32, neighbors: &[u32]) {
+        self.points.gather(std::iter::once(center).chain(neighbors.iter().copied()), &mut self.like);
+    }
+
+    /// The sum over this half of the pool of the edge to another point.
+    pub fn half_of_pool(&mut self, other: u32) -> f64 {
+        match self.estimator.statistic {
+            PoolStatistic::Share => {
+                self.points.n_below(other as usize, &self.like, self.limit, &mut self.exponents) as f64
+            }
+            PoolStatistic::Mean => {
+                self.points.exponents_to(other as usize, &self.like, &mut self.exponents);
+                self.estimator.sum(&self.exponents, self.limit)
+            }
+        }
+    }
+}
+
 impl Neighborhood {
+    /// Number of similarities in the pool of an edge, half of them around either end.
+    pub(crate) fn size(&self) -> f64 {
+        (2 * (self.pool + 1)) as f64
+    }
+
     /// The statistic of every edge's pool.
     ///
     /// Half of an edge's pool lies around either end, and the sums of both halves are added. Halves are computed node by node:
@@ -104,33 +143,22 @@ impl Neighborhood {
         let edges = similarities.edges();
         // Floating-point sums stored as bits. Two terms have the same sum in either order, so threads cannot change it.
         let sums: Vec<AtomicU64> = (0..edges.len()).map(|_| AtomicU64::new(0f64.to_bits())).collect();
-        let limit = exponent_limit(threshold);
         order.par_chunks(NEARBY).for_each(|nearby| {
-            let (mut like, mut half) = (Alike::default(), Vec::new());
+            let mut around = Around::new(self, similarities.points(), threshold);
             for &center in nearby {
                 if run.progress.canceled() {
                     return;
                 }
-                let neighbors = &similarities.neighbors().ids(center as usize)[..self.pool];
-                similarities.gather(std::iter::once(center).chain(neighbors.iter().copied()), &mut like);
+                around.move_to(center, &similarities.neighbors().ids(center as usize)[..self.pool]);
                 for (other, edge) in edges.incident(center as usize) {
-                    let sum = match self.statistic {
-                        PoolStatistic::Share => {
-                            similarities.n_below(other as usize, &like, limit, &mut half) as f64
-                        }
-                        PoolStatistic::Mean => {
-                            similarities.exponents_to(other as usize, &like, &mut half);
-                            self.sum(&half, limit)
-                        }
-                    };
+                    let sum = around.half_of_pool(other);
                     let add = |bits| Some((f64::from_bits(bits) + sum).to_bits());
                     sums[edge].fetch_update(Relaxed, Relaxed, add).expect("it always adds");
                 }
                 run.progress.advance(1);
             }
         });
-        let size = (2 * (self.pool + 1)) as f64;
-        sums.into_iter().map(|bits| f64::from_bits(bits.into_inner()) / size).collect()
+        sums.into_iter().map(|bits| f64::from_bits(bits.into_inner()) / self.size()).collect()
     }
 
     /// Ŵ_τ of every edge.
@@ -178,7 +206,7 @@ impl Neighborhood {
         for (center, other) in [(i, j), (j, i)] {
             pool.push(similarities.exponent_between(center, other));
             let like_center = &similarities.neighbors().ids(center)[..self.pool];
-            similarities.exponents_to_each(other, like_center, pool);
+            similarities.points().exponents_to_each(other, like_center, pool);
         }
     }
 }

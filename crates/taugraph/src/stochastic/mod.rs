@@ -2,6 +2,7 @@
 
 mod realizations;
 
+pub(crate) use realizations::for_each_presence;
 pub use realizations::{Realizations, RobustScale, robust_scales};
 
 use rayon::prelude::*;

@@ -42,16 +42,27 @@ impl<'a> Realizations<'a> {
     }
 
     /// Calls `visit(draw)` for each of the first `n_draws` draws in which the edge between i and j is present.
-    fn for_each_presence(&self, i: u32, j: u32, edge: usize, n_draws: usize, mut visit: impl FnMut(usize)) {
-        let p = self.graph.probabilities[edge];
-        if p <= 0.0 {
-            return;
-        }
-        let mut draws = self.stream.at(i.min(j), i.max(j));
-        for draw in 0..n_draws {
-            if draws.coarse_uniform() < p {
-                visit(draw);
-            }
+    fn for_each_presence(&self, i: u32, j: u32, edge: usize, n_draws: usize, visit: impl FnMut(usize)) {
+        for_each_presence(&self.stream, i, j, self.graph.probabilities[edge], n_draws, visit);
+    }
+}
+
+/// The same for an edge of this probability.
+pub(crate) fn for_each_presence(
+    stream: &Stream,
+    i: u32,
+    j: u32,
+    probability: f64,
+    n_draws: usize,
+    mut visit: impl FnMut(usize),
+) {
+    if probability <= 0.0 {
+        return;
+    }
+    let mut draws = stream.at(i.min(j), i.max(j));
+    for draw in 0..n_draws {
+        if draws.coarse_uniform() < probability {
+            visit(draw);
         }
     }
 }
