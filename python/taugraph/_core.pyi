@@ -1,7 +1,7 @@
 """The native part: it converts, calls and maps errors."""
 
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 _Run = tuple[int, int, int | None, Callable[[str, int, int | None], None] | None]
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+_Floats = NDArray[np.float64] | NDArray[np.float32]
+# Mean and scale of the sample, and the centers.
+_Cells = tuple[NDArray[np.float64], float, NDArray[np.float32]]
+# Offsets, other ends and lengths.
+_Incident = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]
 
 __all__ = [
     "Config",
@@ -21,21 +26,40 @@ __all__ = [
     "Placement",
     "__version__",
     "baseline_names",
+    "bit_histogram",
+    "block_moments",
+    "block_rows",
+    "cells_of_points",
+    "column_model",
     "consensus",
     "dataset",
     "dataset_names",
+    "edge_probabilities",
+    "edge_weights",
     "error_names",
+    "finished_scales",
     "fit_clusters",
     "fit_embedding",
     "fit_graph",
     "fit_labels",
     "generate",
+    "half_pools",
+    "incident_edges",
+    "joined_halves",
+    "joined_moments",
+    "nearest_cells",
+    "nearest_outside",
     "neighbors",
+    "prepared_rows",
     "preset_names",
     "quantiles",
     "report",
+    "robust_values",
     "scales_of_neighbors",
     "score",
+    "search_cells",
+    "train_cells",
+    "value_of_key",
 ]
 __version__: str
 
@@ -209,3 +233,76 @@ def generate(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 def dataset_names() -> list[str]: ...
 def dataset(name: str) -> tuple[NDArray[np.float64], list[str], list[str]]: ...
+
+# What one machine contributes to a table that is spread over many; `taugraph.distributed` calls these.
+
+def block_rows() -> int: ...
+def block_moments(values: _Floats) -> NDArray[np.float64]: ...
+def joined_moments(first: NDArray[np.float64], next: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def column_model(
+    column: int, moments: NDArray[np.float64], n_missing: int, quartiles: Sequence[float], config: Config
+) -> NDArray[np.float64]: ...
+def prepared_rows(values: _Floats, models: NDArray[np.float64], is_single: bool, config: Config) -> _Floats: ...
+def train_cells(sample: _Floats, n_cells: int, run_args: _Run) -> _Cells: ...
+def cells_of_points(points: _Floats, cells: _Cells, run_args: _Run) -> NDArray[np.uint32]: ...
+def nearest_cells(points: _Floats, cells: _Cells, n_probe: int, run_args: _Run) -> NDArray[np.uint32]: ...
+def search_cells(
+    points: _Floats,
+    ids: NDArray[np.uint32],
+    cell_of_point: NDArray[np.uint32],
+    queries: _Floats,
+    query_ids: NDArray[np.uint32],
+    probes: tuple[NDArray[np.uint64], NDArray[np.uint32]],
+    frame: tuple[NDArray[np.float64], float],
+    k: int,
+    config: Config,
+    run_args: _Run,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+def incident_edges(
+    own: NDArray[np.uint32],
+    neighbors: NDArray[np.uint32],
+    distances: NDArray[np.float64],
+    reverse: tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]],
+    config: Config,
+) -> _Incident: ...
+def half_pools(
+    points: _Floats,
+    scales: NDArray[np.float64],
+    own: NDArray[np.uint32],
+    neighbors: NDArray[np.uint32],
+    edges: tuple[NDArray[np.uint64], NDArray[np.uint32]],
+    config: Config,
+    run_args: _Run,
+) -> NDArray[np.float64]: ...
+def joined_halves(own: NDArray[np.float64], other: NDArray[np.float64], config: Config) -> NDArray[np.float64]: ...
+def edge_probabilities(persistence: NDArray[np.float64], counts: Sequence[int], config: Config) -> NDArray[np.float64]: ...
+def robust_values(
+    first: NDArray[np.float64],
+    own: NDArray[np.uint32],
+    edges: _Incident,
+    probabilities: NDArray[np.float64],
+    config: Config,
+    seed: int,
+) -> NDArray[np.float64]: ...
+def finished_scales(
+    values: NDArray[np.float64], least: float, median: float, is_robust: bool, config: Config
+) -> NDArray[np.float64]: ...
+def edge_weights(
+    own: NDArray[np.uint32],
+    edges: _Incident,
+    persistence: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
+    scale_of_own: NDArray[np.float64],
+    scale_of_target: NDArray[np.float64],
+    config: Config,
+) -> NDArray[np.float64]: ...
+def bit_histogram(values: NDArray[np.float64], prefix: int, round: int) -> NDArray[np.uint64]: ...
+def value_of_key(key: int) -> float: ...
+def nearest_outside(
+    points: _Floats,
+    ids: NDArray[np.uint32],
+    groups: NDArray[np.uint32],
+    queries: NDArray[np.uint32],
+    config: Config,
+    run_args: _Run,
+) -> list[tuple[int, float, int, int]]: ...

@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 import taugraph
 from taugraph import _core, exceptions

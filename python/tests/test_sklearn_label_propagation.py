@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from places import ROOT
 from sklearn.datasets import make_classification
 from sklearn.semi_supervised.tests import test_label_propagation as theirs
 

@@ -1,0 +1,35 @@
+"""Graphs of more rows than one machine holds, on the processes of one machine or on a cluster."""
+
+from __future__ import annotations
+
+from ._errors import (
+    DamagedShardError,
+    DistributedError,
+    InsufficientResourcesError,
+    MissingDependencyError,
+    OutOfMemoryError,
+    ResidentLostError,
+    StorageError,
+    StorageFullError,
+    StorageNotSharedError,
+    TaskFailedError,
+    WorkerLostError,
+)
+from ._local import Local
+from ._ray import Ray
+
+__all__ = [
+    "DamagedShardError",
+    "DistributedError",
+    "InsufficientResourcesError",
+    "Local",
+    "MissingDependencyError",
+    "OutOfMemoryError",
+    "Ray",
+    "ResidentLostError",
+    "StorageError",
+    "StorageFullError",
+    "StorageNotSharedError",
+    "TaskFailedError",
+    "WorkerLostError",
+]
