@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
+.PHONY: test test-distributed lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -48,6 +48,10 @@ test-python: wheel
 	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins && cargo build --package taugraph --example fit)
 	TAUGRAPH_PROGRAM=$(abspath target/debug/taugraph) $(WHEEL_VENV)/bin/python -m pytest --quiet
 
+## All tests of taugraph.distributed, with a Ray cluster of two nodes on this machine; after test-python.
+test-distributed:
+	TAUGRAPH_CLUSTER=1 $(WHEEL_VENV)/bin/python -m pytest --quiet python/tests/distributed
+
 ## The report in a real Chromium, which is installed if possible.
 test-browser: $(VENV)
 	$(if $(PROGRAM_IS_BUILT),,cargo build --workspace --bins)
@@ -74,12 +78,13 @@ bench: $(VENV)
 
 ## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
 ## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
-## BASELINE=PROGRAM runs an older program beside this one on the hard sets, MOST=100000 leaves larger sets out of "hard" and "columns", QUICK=1 tries the script on tiny sizes in bench-data/quick.
+## BASELINE=PROGRAM runs an older program beside this one on the hard sets, SETS="mixture-64" measures only some of them,
+## MOST=100000 leaves larger sets out of "hard" and "columns", QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
 	$(PYTHON) $(PIP) -r scripts/bench-large-requirements.txt
 	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
-	QUICK=$(QUICK) BASELINE=$(BASELINE) MOST=$(MOST) $(PYTHON) scripts/bench_large.py $(SECTIONS)
+	QUICK=$(QUICK) BASELINE=$(BASELINE) MOST=$(MOST) SETS="$(SETS)" $(PYTHON) scripts/bench_large.py $(SECTIONS)
 
 ## Where the time of a stage goes, as samples (perf) or instructions (valgrind): bench-data/profile-STAGE.txt. STAGE is neighbors, quantiles, links, eigen, merging …,
 ## cluster or labels; SET is a hard set (scripts/hard_sets.py), N its size, TOOL perf or callgrind.
