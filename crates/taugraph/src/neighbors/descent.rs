@@ -114,7 +114,9 @@ impl List<'_> {
     /// Inserts a point unless it is there or too far away; whether it was inserted.
     fn insert(&mut self, square: f32, place: u32) -> bool {
         let mut at = self.places.len() - 1;
-        if (self.squares[at], self.places[at]) <= (square, place) || self.places.contains(&place) {
+        // Without an early end the search for the place has no branches.
+        let is_there = || self.places.iter().fold(false, |found, &listed| found | (listed == place));
+        if (self.squares[at], self.places[at]) <= (square, place) || is_there() {
             return false;
         }
         while at > 0 && (self.squares[at - 1], self.places[at - 1]) > (square, place) {
@@ -293,21 +295,23 @@ impl<'a> Descent<'a> {
             let mut introductions = Introductions::default();
             let limit = size.min(MAX_INTRODUCED);
             let lists = places.chunks_exact(size).zip(states.chunks_exact_mut(size));
-            for (mut of_row, (places, states)) in members.into_iter().zip(lists) {
+            for (row, (mut of_row, (places, states))) in members.into_iter().zip(lists).enumerate() {
                 for of_state in &mut of_row {
                     of_state.sort_unstable();
                     of_state.dedup();
                     of_state.truncate(limit);
                 }
                 let [new, met] = of_row;
+                let own = (first + row) as u32;
                 for (place, state) in places.iter().zip(states).filter(|(_, state)| **state == NEW) {
-                    if new.iter().any(|member| member.place() == *place) {
+                    // All up to the last one that was not cut off.
+                    if new.last().is_some_and(|last| order.ranked(own, *place) <= *last) {
                         *state = INTRODUCED;
                     }
                 }
                 let begin = introductions.members.len();
                 introductions.members.extend(new.iter().map(|member| member.place()));
-                let others = met.iter().filter(|member| !new.contains(member));
+                let others = met.iter().filter(|member| new.binary_search(member).is_err());
                 introductions.members.extend(others.map(|member| member.place()));
                 introductions.ends.push((begin + new.len(), introductions.members.len()));
             }
