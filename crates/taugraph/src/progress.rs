@@ -38,6 +38,15 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
+/// Passes cancellation on but reports no progress.
+struct Quiet<'a>(&'a dyn Progress);
+
+impl Progress for Quiet<'_> {
+    fn canceled(&self) -> bool {
+        self.0.canceled()
+    }
+}
+
 /// What belongs to one run rather than to the method: the seed, the listener, the memory limit, checkpoints and scratch.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
@@ -91,6 +100,11 @@ impl<'a> Run<'a> {
     /// The same run without checkpoints, for stages that are repeated.
     pub(crate) fn without_checkpoints(self) -> Self {
         Run { checkpoints: None, ..self }
+    }
+
+    /// Calls `work` with the same run, of whose progress nothing is heard.
+    pub(crate) fn quietly<T>(&self, work: impl FnOnce(&Run<'_>) -> T) -> T {
+        work(&Run { progress: &Quiet(self.progress), ..*self })
     }
 
     /// The same run with out-of-core storage for large tables.

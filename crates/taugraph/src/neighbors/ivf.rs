@@ -18,7 +18,7 @@ use super::{SearchInfo, UsedSearch};
 use crate::distance::SquareTransform;
 use crate::error::Result;
 use crate::points::{Numbers, Points};
-use crate::progress::{Progress, Run};
+use crate::progress::Run;
 use crate::random::{Stage, Stream};
 
 /// Points per list, for up to and for more than [`MANY`] points.
@@ -136,8 +136,10 @@ impl<'a> Ivf<'a> {
         // With one query there is no second sample.
         let second = if rest.is_empty() { first } else { &rest[..size.min(rest.len())] };
         let exact = |sample: &[u32]| {
-            let quiet = Run { progress: &Unheard(run.progress), ..*run };
-            tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.transform, k, &quiet)
+            // To search samples is no progress.
+            run.quietly(|run| {
+                tiles::nearest(queries, sample, &self.f32_points, &self.panels, self.transform, k, run)
+            })
         };
         let (few, others) = first.split_at(SMALL_SAMPLE.min(size));
         let (neighbors, distances) = exact(few)?;
@@ -346,16 +348,16 @@ fn in_place(
     search: impl Fn(&[u32], usize) -> Rows + Sync,
 ) -> Result<Rows> {
     let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
-    for blocks in blocks.chunks(WAITING / QUERIES) {
-        let found: Vec<Rows> = blocks
-            .par_iter()
-            .map(|&(rows, list)| {
-                run.check()?;
-                let found = search(rows, list);
-                run.progress.advance(rows.len() as u64);
-                Ok(found)
-            })
-            .collect::<Result<_>>()?;
+    let search_all = |blocks: &[(&[u32], usize)]| {
+        let found = blocks.par_iter().map(|&(rows, list)| {
+            run.check()?;
+            let found = search(rows, list);
+            run.progress.advance(rows.len() as u64);
+            Ok(found)
+        });
+        found.collect::<Result<Vec<Rows>>>()
+    };
+    let mut write = |(blocks, found): (&[(&[u32], usize)], Vec<Rows>)| {
         for ((rows, _), (block_ids, block_distances)) in blocks.iter().zip(&found) {
             let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
             for (&row, (row_ids, row_distances)) in rows.iter().zip(of_rows) {
@@ -364,7 +366,15 @@ fn in_place(
                 distances[place..place + k].copy_from_slice(row_distances);
             }
         }
+    };
+    // What was found last is written while others search.
+    let mut waiting: Option<(&[(&[u32], usize)], Vec<Rows>)> = None;
+    for blocks in blocks.chunks(WAITING / QUERIES) {
+        let (found, ()) =
+            rayon::join(|| search_all(blocks), || waiting.take().into_iter().for_each(&mut write));
+        waiting = Some((blocks, found?));
     }
+    waiting.into_iter().for_each(&mut write);
     Ok((ids, distances))
 }
 
@@ -440,15 +450,6 @@ fn recall_of<'a>(found: impl Iterator<Item = &'a [f64]>, truth: &[f64], k: usize
         .zip(truth.chunks_exact(k))
         .map(|(found, truth)| found.iter().filter(|&&distance| distance <= truth[k - 1]).count());
     right.sum::<usize>() as f64 / truth.len() as f64
-}
-
-/// Passes cancellation on but reports no progress: searching samples is not progress.
-struct Unheard<'a>(&'a dyn Progress);
-
-impl Progress for Unheard<'_> {
-    fn canceled(&self) -> bool {
-        self.0.canceled()
-    }
 }
 
 #[cfg(test)]

@@ -220,17 +220,18 @@ fn divide_oversized(
     depth: u32,
     run: &Run<'_>,
 ) -> Result<Vec<usize>> {
+    let mut rest = ids;
+    let lists: Vec<&mut [u32]> =
+        sizes.iter().map(|&(_, size)| rest.split_off_mut(..size).expect("the sizes add up")).collect();
+    // One loop for all lists: there are many, and each alone is too small for all threads.
+    let divided = lists.into_par_iter().with_max_len(1).map(|list| match list.len() {
+        n if n > OVERSIZED * size => divide(points, list, size, stream, depth + 1, run),
+        n => Ok(vec![0, n]),
+    });
     let mut bounds = vec![0];
-    let mut begin = 0;
-    for &(_, list_size) in sizes {
-        let end = begin + list_size;
-        if list_size > OVERSIZED * size {
-            let inner = divide(points, &mut ids[begin..end], size, stream, depth + 1, run)?;
-            bounds.extend(inner[1..].iter().map(|bound| begin + bound));
-        } else {
-            bounds.push(end);
-        }
-        begin = end;
+    for inner in divided.collect::<Result<Vec<_>>>()? {
+        let begin = bounds[bounds.len() - 1];
+        bounds.extend(inner[1..].iter().map(|bound| begin + bound));
     }
     Ok(bounds)
 }
