@@ -43,7 +43,10 @@ def main(what, *words):
 
         method, path, sample, *wanted = words
         values, _ = read(path)
-        found = {"found": SEARCHES[method](values, np.load(sample), [float(least) for least in wanted])}
+        found = {"found": []}
+        for of_recall in SEARCHES[method](values, np.load(sample), [float(least) for least in wanted]):
+            found["found"].append(of_recall)
+            print(json.dumps(found), flush=True)
     elif what == "cluster":
         from large.cluster_peers import METHODS
 

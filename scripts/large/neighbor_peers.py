@@ -69,8 +69,8 @@ def by_pynndescent(values, sample, wanted):
     measured = lambda ids: recall(values, without_self(ids[sample["queries"], : K + 1], sample["queries"]), sample["queries"], sample["radius"])
     if not wanted:
         taken, (ids, _) = descent(points)
-        return [{"seconds": taken, "recall": measured(ids)}]
-    found, efforts, last = [], iter(EFFORTS), None
+        yield {"seconds": taken, "recall": measured(ids)}
+    efforts, last = iter(EFFORTS), None
     for least in sorted(wanted):
         while last is None or last["recall"] < least:
             effort = next(efforts, None)
@@ -78,13 +78,12 @@ def by_pynndescent(values, sample, wanted):
                 break
             taken, (ids, _) = descent(points, effort[0], delta=effort[1])
             last = {"seconds": taken, "recall": measured(ids), "settings": "n_neighbors {}, delta {}".format(*effort)}
-        found.append(last)
-    return found
+        yield last
 
 
 def at_recall(wanted, built, limit, query, values, sample, start):
     """For every recall the smallest setting that reaches it on the sample, and then the search for all points. The choice is not timed."""
-    found, queries = [], sample["queries"]
+    queries = sample["queries"]
 
     def measured(setting):
         return recall(values, without_self(query(setting, queries), queries), queries, sample["radius"])
@@ -92,8 +91,7 @@ def at_recall(wanted, built, limit, query, values, sample, start):
     for least in wanted:
         setting = smallest(lambda setting: measured(setting) >= least, limit, start)
         taken, _ = seconds(lambda: query(setting, None))
-        found.append({"seconds": built + taken, "recall": measured(setting), "setting": setting})
-    return found
+        yield {"seconds": built + taken, "recall": measured(setting), "setting": setting}
 
 
 def by_faiss_lists(values, sample, wanted):
@@ -116,8 +114,8 @@ def by_faiss_lists(values, sample, wanted):
         index.nprobe = probes
         return index.search(points if rows is None else points[rows], K + 1)[1]
 
-    found = at_recall(wanted, built, cells, query, values, sample, 1)
-    return [one | {"settings": f"{cells} lists, n_probe {one['setting']}"} for one in found]
+    for one in at_recall(wanted, built, cells, query, values, sample, 1):
+        yield one | {"settings": f"{cells} lists, n_probe {one['setting']}"}
 
 
 def by_faiss_hnsw(values, sample, wanted):
@@ -133,8 +131,8 @@ def by_faiss_hnsw(values, sample, wanted):
         index.hnsw.efSearch = ef
         return index.search(points if rows is None else points[rows], K + 1)[1]
 
-    found = at_recall(wanted, built, 2048, query, values, sample, K + 1)
-    return [one | {"settings": f"M 16, efSearch {one['setting']}"} for one in found]
+    for one in at_recall(wanted, built, 2048, query, values, sample, K + 1):
+        yield one | {"settings": f"M 16, efSearch {one['setting']}"}
 
 
 def by_usearch(values, sample, wanted):
@@ -150,8 +148,8 @@ def by_usearch(values, sample, wanted):
         asked = points if rows is None else points[rows]
         return index.search(asked, K + 1, threads=THREADS).keys.astype(np.int64)
 
-    found = at_recall(wanted, built, 2048, query, values, sample, K + 1)
-    return [one | {"settings": f"expansion {one['setting']}"} for one in found]
+    for one in at_recall(wanted, built, 2048, query, values, sample, K + 1):
+        yield one | {"settings": f"expansion {one['setting']}"}
 
 
 SEARCHES = {

@@ -30,13 +30,15 @@ def missed(*reasons):
 
 
 def peer(*words, patience=PATIENCE):
-    """What a peer printed, or why it failed: {"failed": …}."""
+    """What a peer printed last, or why it failed: {"failed": …}. If its time is over, what it had found by then counts."""
     command = [*TWO_THREADS, sys.executable, SCRIPTS / "large_peers.py", *map(str, words)]
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=patience)
         return json.loads(done.stdout.splitlines()[-1])
-    except subprocess.TimeoutExpired:
-        return {"failed": f"over {patience // 60} minutes"}
+    except subprocess.TimeoutExpired as error:
+        printed = (error.stdout or b"").decode().splitlines()
+        over = {"failed": f"over {patience // 60} minutes"}
+        return json.loads(printed[-1]) | {"rest": over} if printed else over
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr)
         return {"failed": f"failed: {error.stderr.strip().splitlines()[-1][:100] if error.stderr.strip() else error}"}
