@@ -16,8 +16,7 @@ use crate::links::{Link, link_by_degree};
 use crate::neighbors::NeighborGraph;
 use crate::progress::Run;
 use crate::robust::NodeGraph;
-use crate::spectral::Embedding;
-use crate::spectral::Near;
+use crate::spectral::{Embedding, MAX_WITHOUT_NEAR, Near};
 
 /// With more clusters eigenvectors cost more than they add: `auto` agglomerates.
 const MAX_SPECTRAL: usize = 50;
@@ -143,7 +142,17 @@ pub fn cluster<'a>(
     let connected = linked.as_ref().unwrap_or(graph);
     let connected_input = ClusterInput { graph: connected, ..input };
     let n_times = if n > MANY_NODES { 1 } else { TIMES };
-    let trees = agglomerate(connected_input, params.n_clusters.unwrap_or(1), n_times, run)?;
+    let agglomerated = || agglomerate(connected_input, params.n_clusters.unwrap_or(1), n_times, run);
+    let takes_both =
+        |n_clusters| params.method == ClusterMethod::Auto && (2..=MAX_SPECTRAL).contains(&n_clusters);
+    // Parallel loops over few nodes are short, so both methods run side by side. Two stages at a time cannot be told apart.
+    let (trees, mut of_eigenvectors) = if n <= MAX_WITHOUT_NEAR && params.n_clusters.is_some_and(takes_both) {
+        let spectral = || run.quietly(|run| spectral_clustering_near(graph, None, params, run));
+        let (trees, spectral) = rayon::join(agglomerated, spectral);
+        (trees?, Some(spectral))
+    } else {
+        (agglomerated()?, None)
+    };
     let (n_clusters, count) = match params.n_clusters {
         Some(given) => (given, None),
         None => {
@@ -170,7 +179,10 @@ pub fn cluster<'a>(
     let agglomerated = agglomerated
         .filter(|_| params.method != ClusterMethod::Spectral)
         .map(|(_, labels, quality)| (labels, quality));
-    let by_eigenvectors = |other: Option<&Labels>| {
+    let mut by_eigenvectors = |other: Option<&Labels>| {
+        if let Some(found) = of_eigenvectors.take() {
+            return found;
+        }
         let regions = other.map(|_| tree.regions());
         let near = other.zip(regions.as_deref()).map(|(groups, regions)| Near { groups, regions });
         let exactly = ClusterParams { n_clusters: Some(n_clusters), ..*params };
@@ -180,7 +192,7 @@ pub fn cluster<'a>(
         // A tree may have too few micro-communities for so many clusters.
         None => by_eigenvectors(None)?,
         Some((labels, quality)) => match params.method {
-            ClusterMethod::Auto if (2..=MAX_SPECTRAL).contains(&n_clusters) => {
+            _ if takes_both(n_clusters) => {
                 let spectral = by_eigenvectors(Some(&labels))?;
                 let of_spectral = CutQuality::new(connected, &spectral.labels);
                 let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };

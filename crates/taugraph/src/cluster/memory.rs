@@ -7,7 +7,7 @@ use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::params::GraphParams;
 use crate::progress::Run;
 use crate::robust::{self, RowSize};
-use crate::spectral::{bytes as bytes_of_eigenpairs, max_bytes as max_bytes_of_eigenpairs};
+use crate::spectral::{MAX_WITHOUT_NEAR, bytes as bytes_of_eigenpairs, max_bytes as max_bytes_of_eigenpairs};
 
 /// The memory of clustering a graph of `n` nodes at each stage, including the graph.
 pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> MemoryEstimate {
@@ -33,12 +33,14 @@ pub fn memory_estimate(n: usize, n_edges: u64, params: &ClusterParams) -> Memory
         ClusterMethod::Spectral if params.n_clusters.is_some() => 0,
         _ => agglomerate::bytes(n, n_edges),
     };
+    // Few nodes are agglomerated at the same time.
+    let beside = if n <= MAX_WITHOUT_NEAR as u64 { merging } else { 0 };
     let stages = vec![
         ("agglomeration", graph + copy + merging),
-        ("eigenpairs", graph + copy + solving.max(embedding)),
-        ("k-means", graph + copy + embedding + grouping),
+        ("eigenpairs", graph + copy + beside + solving.max(embedding)),
+        ("k-means", graph + copy + beside + embedding + grouping),
     ];
-    MemoryEstimate { stages, at_most: graph + copy + max_solving }
+    MemoryEstimate { stages, at_most: graph + copy + beside + max_solving }
 }
 
 /// The memory of a run from points to clusters at each stage: [`crate::robust::memory_estimate`], then the clustering and

@@ -18,6 +18,9 @@ pub use laplacian::{Laplacian, LaplacianKind};
 pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
 pub use solve::smallest_eigenpairs;
 
+/// Up to so many nodes the search for eigenvectors makes no use of another clustering.
+pub(crate) const MAX_WITHOUT_NEAR: usize = solvers::davidson::LONG;
+
 /// Peak memory of finding `n_pairs` eigenpairs of a graph of `n` nodes, in bytes, besides the graph.
 pub(crate) fn bytes(n: usize, n_pairs: usize) -> u64 {
     solvers::lanczos::bytes(n, n_pairs) + 40 * n as u64

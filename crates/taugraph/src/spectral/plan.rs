@@ -1,6 +1,6 @@
 //! The solver policy, as data: which methods are tried for an eigenproblem, in which order, and how far each may go.
 //!
-//! 1. Small problems: all pairs of the dense matrix.
+//! 1. Small problems: all pairs of the dense matrix. Up to 300 nodes it also follows right after the first other method.
 //! 2. Narrow graphs, which have small gaps but also small factors: Lanczos on the shift-inverted operator.
 //! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
 //! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson. With very
@@ -13,8 +13,10 @@ use super::solvers::multilevel::Precision;
 use super::solvers::{chebyshev, davidson};
 use crate::linear::Hierarchy;
 
-/// Up to this many nodes the dense eigenproblem is solved right away; the limit is a choice, not a measurement.
-const DENSE_NODES: usize = 300;
+/// Up to this many nodes the dense eigenproblem is solved right away. Lanczos takes as long at 60 nodes, two thirds at 200, a third at 300.
+const DENSE_NODES: usize = 80;
+/// Up to this many nodes it is solved as soon as another method does not confirm its pairs.
+const FEW_NODES: usize = 300;
 /// Up to this many nodes a dense eigenproblem is the last resort.
 const LAST_RESORT_NODES: usize = 3000;
 /// A graph is narrow if factorizing it along its length takes at most this many multiplications per edge: about the
@@ -165,6 +167,10 @@ impl Problem {
     fn by_class(&self, class: GraphClass) -> (Vec<Method>, Vec<Method>) {
         let multigrid = |precision| Method::Multigrid { may_break_down: true, precision };
         let methods = match class {
+            GraphClass::Narrow if self.n_nodes <= FEW_NODES => {
+                return (vec![self.shift_invert(), Method::Dense], Vec::new());
+            }
+            _ if self.n_nodes <= FEW_NODES => return (vec![self.first_lanczos(), Method::Dense], Vec::new()),
             GraphClass::Narrow => vec![self.shift_invert(), multigrid(Precision::Double)],
             GraphClass::Long => vec![multigrid(Precision::Double)],
             GraphClass::Compact if self.n_nodes > davidson::LONG => {
@@ -261,10 +267,20 @@ mod tests {
     #[test]
     fn small_problems_are_dense() {
         let dense = [(Method::Dense, false)];
-        assert_eq!(plan_without_shape(Problem { n_nodes: 300, ..PROBLEM }), dense);
+        assert_eq!(plan_without_shape(Problem { n_nodes: 80, ..PROBLEM }), dense);
         // A third of all eigenpairs.
         assert_eq!(plan_without_shape(Problem { n_nodes: 900, wanted: 299, ..PROBLEM }), dense);
         assert_ne!(plan(Problem { n_nodes: 900, wanted: 298, ..PROBLEM }, COMPACT), dense);
+    }
+
+    #[test]
+    fn the_dense_matrix_follows_at_once_where_nodes_are_few() {
+        let few = Problem { n_nodes: 300, ..PROBLEM };
+        assert_eq!(plan(few, COMPACT), [(FIRST_LANCZOS, false), (Method::Dense, false)]);
+        assert!(matches!(
+            plan(few, NARROW)[..],
+            [(Method::ShiftInvert { .. }, false), (Method::Dense, false)]
+        ));
     }
 
     #[test]
