@@ -339,16 +339,19 @@ impl<'a> Ivf<'a> {
     }
 }
 
-/// What `search` finds for blocks of rows, each with its list, in the order of the rows.
+/// Rows that are searched at once, and their list.
+type RowsOfList<'a> = (&'a [u32], usize);
+
+/// What `search` finds for blocks of rows, in the order of the rows.
 fn in_place(
-    blocks: &[(&[u32], usize)],
+    blocks: &[RowsOfList<'_>],
     n: usize,
     k: usize,
     run: &Run<'_>,
     search: impl Fn(&[u32], usize) -> Rows + Sync,
 ) -> Result<Rows> {
     let (mut ids, mut distances) = (vec![0; n * k], vec![0.0; n * k]);
-    let search_all = |blocks: &[(&[u32], usize)]| {
+    let search_all = |blocks: &[RowsOfList<'_>]| {
         let found = blocks.par_iter().map(|&(rows, list)| {
             run.check()?;
             let found = search(rows, list);
@@ -357,7 +360,7 @@ fn in_place(
         });
         found.collect::<Result<Vec<Rows>>>()
     };
-    let mut write = |(blocks, found): (&[(&[u32], usize)], Vec<Rows>)| {
+    let mut write = |(blocks, found): (&[RowsOfList<'_>], Vec<Rows>)| {
         for ((rows, _), (block_ids, block_distances)) in blocks.iter().zip(&found) {
             let of_rows = block_ids.chunks_exact(k).zip(block_distances.chunks_exact(k));
             for (&row, (row_ids, row_distances)) in rows.iter().zip(of_rows) {
@@ -368,7 +371,7 @@ fn in_place(
         }
     };
     // What was found last is written while others search.
-    let mut waiting: Option<(&[(&[u32], usize)], Vec<Rows>)> = None;
+    let mut waiting = None;
     for blocks in blocks.chunks(WAITING / QUERIES) {
         let (found, ()) =
             rayon::join(|| search_all(blocks), || waiting.take().into_iter().for_each(&mut write));
