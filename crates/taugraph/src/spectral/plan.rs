@@ -1,6 +1,6 @@
 //! The solver policy, as data: which methods are tried for an eigenproblem, in which order, and how far each may go.
 //!
-//! 1. Small problems: all pairs of the dense matrix. Up to 300 nodes it also follows right after the first other method.
+//! 1. Small problems: all pairs of the dense matrix. Where only the space matters, up to 300 nodes it follows after another method.
 //! 2. Narrow graphs, which have small gaps but also small factors: Lanczos on the shift-inverted operator.
 //! 3. Graphs so long that Lanczos would have to step from end to end many times: block Davidson, preconditioned by multigrid.
 //! 4. All others: thick-restart Lanczos, stopped early if its convergence shows that the gap is too small; then Davidson. With very
@@ -13,9 +13,10 @@ use super::solvers::multilevel::Precision;
 use super::solvers::{chebyshev, davidson};
 use crate::linear::Hierarchy;
 
-/// Up to this many nodes the dense eigenproblem is solved right away. Lanczos takes as long at 60 nodes, two thirds at 200, a third at 300.
+/// Up to this many nodes the dense eigenproblem is solved right away if only the space of the pairs matters. Lanczos takes as long at 60
+/// nodes, two thirds at 200, a third at 300.
 const DENSE_NODES: usize = 80;
-/// Up to this many nodes it is solved as soon as another method does not confirm its pairs.
+/// Up to this many nodes it is solved right away if the vectors matter, otherwise as soon as another method does not confirm its pairs.
 const FEW_NODES: usize = 300;
 /// Up to this many nodes a dense eigenproblem is the last resort.
 const LAST_RESORT_NODES: usize = 3000;
@@ -43,8 +44,10 @@ pub(super) struct Problem {
     pub wanted: usize,
     /// The user's parameters.
     pub choice: SolverChoice,
-    /// Whether a filter in single precision may be enough: the Laplacian is normalized, and only the space of the pairs matters.
-    pub may_filter: bool,
+    /// Whether only the space of the pairs matters.
+    pub is_for_space: bool,
+    /// Whether the Laplacian is normalized.
+    pub is_normalized: bool,
     /// Maximum number of applications of the Laplacian, over all attempts.
     pub max_applications: usize,
     /// Bytes that may be allocated, if a limit is known.
@@ -127,7 +130,8 @@ impl Plan {
 
 impl Problem {
     fn is_small(&self) -> bool {
-        self.n_nodes <= DENSE_NODES || 3 * (self.wanted + self.n_null) >= self.n_nodes
+        let few = if self.is_for_space { DENSE_NODES } else { FEW_NODES };
+        self.n_nodes <= few || 3 * (self.wanted + self.n_null) >= self.n_nodes
     }
 
     /// Whether a component of at least this band work and at most this length makes the graph compact, whatever its shape.
@@ -185,10 +189,11 @@ impl Problem {
         (methods, fallbacks)
     }
 
-    /// The filter, where it applies and fits: it takes less memory than all others.
+    /// The filter in single precision, where it applies and fits: it takes less memory than all others.
     fn filter(&self) -> Vec<Method> {
         let bytes = chebyshev::bytes(self.n_nodes, self.n_edges as u64, self.wanted);
-        let is_worthwhile = self.may_filter && self.n_nodes > davidson::LONG && self.fits(bytes);
+        let is_worthwhile =
+            self.is_for_space && self.is_normalized && self.n_nodes > davidson::LONG && self.fits(bytes);
         if is_worthwhile { vec![Method::Chebyshev] } else { Vec::new() }
     }
 
@@ -241,7 +246,8 @@ mod tests {
         n_null: 1,
         wanted: 5,
         choice: SolverChoice::Automatic,
-        may_filter: false,
+        is_for_space: false,
+        is_normalized: true,
         max_applications: 100_000,
         memory_limit: None,
     };
@@ -267,7 +273,8 @@ mod tests {
     #[test]
     fn small_problems_are_dense() {
         let dense = [(Method::Dense, false)];
-        assert_eq!(plan_without_shape(Problem { n_nodes: 80, ..PROBLEM }), dense);
+        assert_eq!(plan_without_shape(Problem { n_nodes: 300, ..PROBLEM }), dense);
+        assert_eq!(plan_without_shape(Problem { n_nodes: 80, is_for_space: true, ..PROBLEM }), dense);
         // A third of all eigenpairs.
         assert_eq!(plan_without_shape(Problem { n_nodes: 900, wanted: 299, ..PROBLEM }), dense);
         assert_ne!(plan(Problem { n_nodes: 900, wanted: 298, ..PROBLEM }, COMPACT), dense);
@@ -275,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_dense_matrix_follows_at_once_where_nodes_are_few() {
-        let few = Problem { n_nodes: 300, ..PROBLEM };
+        let few = Problem { n_nodes: 300, is_for_space: true, ..PROBLEM };
         assert_eq!(plan(few, COMPACT), [(FIRST_LANCZOS, false), (Method::Dense, false)]);
         assert!(matches!(
             plan(few, NARROW)[..],

@@ -96,7 +96,8 @@ fn plan(
         n_null,
         wanted,
         choice: params.solver,
-        may_filter: params.angle > 0.0 && laplacian.masses() == Masses::Degrees,
+        is_for_space: params.angle > 0.0,
+        is_normalized: laplacian.masses() == Masses::Degrees,
         max_applications: params.max_applications,
         memory_limit,
     };
