@@ -22,7 +22,7 @@ from .exceptions import DataWarning, MemoryError, NeedsPointsError, TaugraphErro
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_KINDS = {"unfinished-training": ConvergenceWarning, "unconfirmed-eigenpairs": ConvergenceWarning}
+_KINDS = {"unfinished-training": ConvergenceWarning, "unconfirmed-eigenpairs": ConvergenceWarning, "unconverged-eigenpairs": ConvergenceWarning}
 
 
 class Estimator(BaseEstimator):

@@ -52,7 +52,7 @@ pub use crate::spectral::{
 pub use crate::cluster::{
     Alternative, ClusterInput, Clustering, Condition, CountByBoundaries, CutQuality, DistinctColumn,
     Eigengap, Evidence, Explanation, Layer, Level, Merge, MergeTree, MethodChoice, ShallowRule, Stability,
-    cluster, spectral_clustering,
+    Unconverged, cluster, spectral_clustering,
 };
 // 12. Labels from a few labeled nodes.
 pub use crate::fit::SuggestedRow;

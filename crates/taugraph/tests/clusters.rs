@@ -4,6 +4,7 @@ use taugraph::cluster::{
     ClusterInput, ClusterMethod, ClusterParams, Clustering, ComponentPolicy, Constraints, CountRule,
     Evidence, cluster, memberships, outlier_scores, stability,
 };
+use taugraph::config::Config;
 use taugraph::distance::Metric;
 use taugraph::edges::Edges;
 use taugraph::generators::{SpiralDensity, two_spirals, uneven_blobs};
@@ -15,6 +16,7 @@ use taugraph::points::Points;
 use taugraph::progress::Run;
 use taugraph::random::{Stage, Stream};
 use taugraph::robust::{NodeGraph, robust_graph};
+use taugraph::spectral::{EigenSolver, SolverChoice};
 use taugraph::{Error, SpectralClustering, Table};
 
 fn graph_of(points: Points) -> NodeGraph {
@@ -125,6 +127,39 @@ fn graphs_without_points_and_hard_graphs_have_answers() {
     assert_eq!(cluster(&of(5, &[]), &ClusterParams::default(), &run), Err(Error::NoEdges { nodes: 5 }));
     assert_eq!(cluster(&of(5, &[]), &separately, &run).unwrap().n_clusters(), 5);
     assert_eq!(cluster(&of(1, &[]), &ClusterParams::default(), &run).unwrap().n_clusters(), 1);
+}
+
+/// Eigenpairs that do not converge are no reason to have no clusters, unless they are asked for.
+#[test]
+fn without_eigenpairs_the_other_method_has_an_answer() {
+    let (points, truth) = separate_blobs(3);
+    let robust = graph_of(points.clone());
+    let hasty = |params: &mut ClusterParams| {
+        params.n_clusters = Some(3);
+        params.eigen.solver = SolverChoice::Only(EigenSolver::Multigrid);
+        params.eigen.tolerance = 1e-14;
+        params.eigen.angle = 0.0;
+        params.eigen.max_applications = 1;
+    };
+    let clustering = found(&robust, hasty);
+    assert_eq!(clustering.method, ClusterMethod::Agglomerate);
+    assert!(
+        clustering.unconverged.is_some_and(|pairs| pairs.converged < pairs.wanted),
+        "{:?}",
+        clustering.unconverged
+    );
+    assert!(clustering.choice.is_none() && clustering.embedding.is_none() && clustering.tree.is_some());
+    assert_eq!(ari(&clustering.labels, &truth), Ok(1.0));
+    let spectral =
+        ClusterParams::default().with(hasty).with(|params| params.method = ClusterMethod::Spectral);
+    assert!(matches!(cluster(&robust, &spectral, &Run::new(3)), Err(Error::EigenNotConverged { .. })));
+    // Front ends are told.
+    let mut config = Config::default();
+    hasty(&mut config.cluster);
+    let table = Table::new(points.values().to_vec(), 3).unwrap();
+    let fitted = SpectralClustering::with_config(config).fit(table).unwrap();
+    let warnings: Vec<String> = fitted.warnings().iter().map(|warning| warning.name().to_string()).collect();
+    assert!(warnings.contains(&"unconverged-eigenpairs".to_string()), "{warnings:?}");
 }
 
 #[test]

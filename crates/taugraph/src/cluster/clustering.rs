@@ -28,6 +28,15 @@ const MANY_NODES: usize = 100_000;
 /// Normalized cuts are about the same up to this factor.
 const ABOUT: f64 = 1.1;
 
+/// Eigenpairs of which some did not converge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unconverged {
+    /// Pairs within the tolerance.
+    pub converged: usize,
+    /// Pairs that were sought.
+    pub wanted: usize,
+}
+
 /// A clustering of the nodes of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clustering {
@@ -43,6 +52,8 @@ pub struct Clustering {
     pub tree: Option<MergeTree>,
     /// Nested answers from coarse to fine; empty if there is no evidence for more than one group, or nothing was agglomerated.
     pub layers: Vec<Layer>,
+    /// Eigenpairs that did not converge, so that only the other method has an answer.
+    pub unconverged: Option<Unconverged>,
     /// The embedding that was clustered; `None` without eigenvectors, or if components were clustered separately.
     pub embedding: Option<Embedding>,
     /// The smallest eigenvalues with their gaps: as many as clusters, or all considered if they determined the number; none if
@@ -61,6 +72,7 @@ impl Clustering {
             labels,
             method,
             choice: None,
+            unconverged: None,
             count: None,
             tree: None,
             layers: Vec::new(),
@@ -192,18 +204,24 @@ pub fn cluster<'a>(
         // A tree may have too few micro-communities for so many clusters.
         None => by_eigenvectors(None)?,
         Some((labels, quality)) => match params.method {
-            _ if takes_both(n_clusters) => {
-                let spectral = by_eigenvectors(Some(&labels))?;
-                let of_spectral = CutQuality::new(connected, &spectral.labels);
-                let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };
-                let found = match choice.prefers_agglomeration() {
-                    true => {
-                        Clustering { labels, method: ClusterMethod::Agglomerate, embedding: None, ..spectral }
-                    }
-                    false => spectral,
-                };
-                Clustering { choice: Some(choice), ..found }
-            }
+            _ if takes_both(n_clusters) => match by_eigenvectors(Some(&labels)) {
+                // After so much work one of two answers is better than none.
+                Err(Error::EigenNotConverged { converged, wanted, .. }) => Clustering {
+                    unconverged: Some(Unconverged { converged, wanted }),
+                    ..Clustering::new(labels, ClusterMethod::Agglomerate)
+                },
+                found => {
+                    let spectral = found?;
+                    let of_spectral = CutQuality::new(connected, &spectral.labels);
+                    let choice = MethodChoice { agglomerated: quality, spectral: of_spectral };
+                    let method = ClusterMethod::Agglomerate;
+                    let found = match choice.prefers_agglomeration() {
+                        true => Clustering { labels, method, embedding: None, ..spectral },
+                        false => spectral,
+                    };
+                    Clustering { choice: Some(choice), ..found }
+                }
+            },
             _ => Clustering::new(labels, ClusterMethod::Agglomerate),
         },
     };

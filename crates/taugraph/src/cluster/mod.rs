@@ -21,7 +21,7 @@ mod stability;
 pub use agglomerate::{Level, Merge, MergeTree};
 pub(crate) use agglomerate::{bytes as agglomeration_bytes, linkage_partitions};
 pub use choice::{CutQuality, MethodChoice};
-pub use clustering::{ClusterInput, Clustering, cluster};
+pub use clustering::{ClusterInput, Clustering, Unconverged, cluster};
 pub use constraints::Constraints;
 pub use count::{Alternative, CountByBoundaries, Evidence, Layer};
 pub use eigengap::Eigengap;

@@ -9,8 +9,8 @@ use super::placed::place;
 use super::warning::Warning;
 use crate::cluster::{
     ClusterInput, ClusterMethod, ClusterParams, Clustering, Constraints, Eigengap, Explanation, Outliers,
-    Stability, cluster, explain, memberships, outlier_scores, refuse_if_too_large, spectral_clustering,
-    stability, typical_nodes,
+    Stability, Unconverged, cluster, explain, memberships, outlier_scores, refuse_if_too_large,
+    spectral_clustering, stability, typical_nodes,
 };
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -347,6 +347,9 @@ impl FittedClusters {
         }
         if self.clustering.embedding.as_ref().is_some_and(|embedding| !embedding.info.confirmed) {
             warnings.push(Warning::UnconfirmedEigenpairs);
+        }
+        if let Some(Unconverged { converged, wanted }) = self.clustering.unconverged {
+            warnings.push(Warning::UnconvergedEigenpairs { converged, wanted });
         }
         warnings
     }

@@ -60,6 +60,13 @@ pub enum Warning {
     },
     /// The eigensolver could not confirm that it missed no smaller eigenvalue.
     UnconfirmedEigenpairs,
+    /// The eigensolver did not converge, so the clusters are those of the agglomeration, without a choice between both.
+    UnconvergedEigenpairs {
+        /// Pairs within the tolerance.
+        converged: usize,
+        /// Pairs that were sought.
+        wanted: usize,
+    },
 }
 
 impl Warning {
@@ -77,6 +84,7 @@ impl Warning {
             Warning::Disconnected { .. } => "disconnected",
             Warning::LinkedForClusters { .. } => "linked-for-clusters",
             Warning::UnconfirmedEigenpairs => "unconfirmed-eigenpairs",
+            Warning::UnconvergedEigenpairs { .. } => "unconverged-eigenpairs",
         }
     }
 }
@@ -128,6 +136,11 @@ impl fmt::Display for Warning {
             ),
             Warning::UnconfirmedEigenpairs => f.write_str(
                 "the eigensolver could not confirm that it missed no eigenvalue; request fewer clusters",
+            ),
+            Warning::UnconvergedEigenpairs { converged, wanted } => write!(
+                f,
+                "{converged} of {wanted} eigenpairs converged, so the clusters are those of the agglomeration alone; \
+                 cluster.method=agglomerate does not try them"
             ),
         }
     }
