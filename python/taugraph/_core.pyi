@@ -12,7 +12,7 @@ _Csr = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 _Floats = NDArray[np.float64] | NDArray[np.float32]
 # Mean and scale of the sample, and the centers.
 _Cells = tuple[NDArray[np.float64], float, NDArray[np.float32]]
-# Offsets, other ends and lengths.
+# Offsets, other ends, and lengths or weights.
 _Incident = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]
 
 __all__ = [
@@ -22,16 +22,21 @@ __all__ = [
     "FittedGraph",
     "FittedLabels",
     "Input",
+    "MergeTrees",
     "Model",
+    "PartGraph",
     "Placement",
     "__version__",
     "baseline_names",
+    "best_cut",
     "bit_histogram",
     "block_moments",
     "block_rows",
     "cells_of_points",
     "column_model",
+    "components_of_pairs",
     "consensus",
+    "cut_quality",
     "dataset",
     "dataset_names",
     "edge_probabilities",
@@ -47,9 +52,11 @@ __all__ = [
     "incident_edges",
     "joined_halves",
     "joined_moments",
+    "link_weight",
     "nearest_cells",
     "nearest_outside",
     "neighbors",
+    "prefers_agglomeration",
     "prepared_rows",
     "preset_names",
     "quantiles",
@@ -58,7 +65,9 @@ __all__ = [
     "scales_of_neighbors",
     "score",
     "search_cells",
+    "smoothings",
     "train_cells",
+    "unsmoothed_density",
     "value_of_key",
 ]
 __version__: str
@@ -306,3 +315,40 @@ def nearest_outside(
     config: Config,
     run_args: _Run,
 ) -> list[tuple[int, float, int, int]]: ...
+
+_Share = tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]
+_CutSums = tuple[list[float], list[float]]
+
+@final
+class PartGraph:
+    def __init__(self, own: NDArray[np.uint32], edges: _Incident) -> None: ...
+    def ids(self) -> NDArray[np.uint32]: ...
+    def own(self) -> NDArray[np.uint32]: ...
+    def components(self) -> NDArray[np.uint32]: ...
+    def micro_communities(self, n_clusters: int, run_args: _Run) -> NDArray[np.uint32]: ...
+    def smoothed(self, levels: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def moved(self, clusters: NDArray[np.uint32], keeps: list[bool]) -> tuple[NDArray[np.uint32], int]: ...
+    def cut_sums(self, clusters: NDArray[np.uint32], n_clusters: int) -> _CutSums: ...
+    def group_share(
+        self,
+        labels: NDArray[np.uint32],
+        first: int,
+        n_groups: int,
+        levels: NDArray[np.float64],
+        inverse_dimension: NDArray[np.float64],
+    ) -> _Share: ...
+
+@final
+class MergeTrees:
+    def __init__(self, shares: list[_Share], run_args: _Run) -> None: ...
+    def count(self) -> dict[str, Any]: ...
+    def min_groups(self) -> int: ...
+    def cut(self, by_linkage: bool, n_groups: int) -> NDArray[np.uint32] | None: ...
+
+def components_of_pairs(n_nodes: int, pairs: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+def link_weight(distance: float, lower_scale: float, higher_scale: float, config: Config) -> float: ...
+def unsmoothed_density(distances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def smoothings() -> int: ...
+def cut_quality(sums: _CutSums) -> tuple[float, float]: ...
+def best_cut(cuts: list[_CutSums]) -> int | None: ...
+def prefers_agglomeration(agglomerated: _CutSums, spectral: _CutSums) -> bool: ...

@@ -101,13 +101,18 @@ pub fn link_components(
         let edges = Edges::from_pairs(n, ends)?;
         let distances = edges.map(|_, i, j| space.distance(i as usize, j as usize));
         let affinities = local_affinity(kind, scales, &edges, &distances);
-        let weights = affinities.iter().map(|affinity| WEAKENING * affinity.max(MIN_AFFINITY));
+        let weights = affinities.iter().map(|&affinity| weight_of(affinity));
         added.extend(edges.iter().zip(weights).map(|((i, j), weight)| (i, j, weight)));
         components = components.joined_by(edges.iter());
         run.progress.advance(edges.len() as u64);
     }
     let links = added.iter().map(|&(i, j, weight)| Link { i, j, weight }).collect();
     Ok(Linked { graph: graph.with_edges(&added), links, are_shortest })
+}
+
+/// The weight of a link between points of this affinity.
+pub(crate) fn weight_of(affinity: f64) -> f64 {
+    WEAKENING * affinity.max(MIN_AFFINITY)
 }
 
 /// Joins every component to the largest one by a link of minimal weight between their nodes of highest degree.

@@ -1,7 +1,8 @@
-"""Graphs of more rows than one machine holds, on the processes of one machine or on a cluster."""
+"""Clusters of more rows than one machine holds, on the processes of one machine or on a Ray cluster."""
 
 from __future__ import annotations
 
+from ._cluster import cluster
 from ._errors import (
     DamagedShardError,
     DistributedError,
@@ -32,4 +33,5 @@ __all__ = [
     "StorageNotSharedError",
     "TaskFailedError",
     "WorkerLostError",
+    "cluster",
 ]

@@ -19,7 +19,7 @@ from ._storage import Storage
 _CHUNK = 2**20
 
 
-def build_graph(
+def begin(
     executor: BaseExecutor,
     uri: str,
     storage: Storage,
@@ -31,18 +31,23 @@ def build_graph(
     seed: int = 0,
     chunk_rows: int = _CHUNK,
     progress: Progress | Listener | bool | str | None = None,
-) -> dict[str, Any]:
-    """Write the graph to the shards ``graph/…`` of a storage, and say how it came about.
-
-    Node ids are those of one process: distinct rows in the order of their first rows. The edges of a node have the same bits for any
-    number of partitions; with an exact search they have those of one process.
-    """
+) -> tuple[Plan, str]:
+    """The plan of a run, for the tasks in its storage, and the fingerprint of all that results depend on."""
     block = _core.block_rows()
     plan = Plan(open_source(uri, columns), preset, dict(params or {}), seed, n_parts, -(-chunk_rows // block) * block)
     text = json.dumps([plan.to_json(), __version__], sort_keys=True)
     manifest = hashlib.sha256(text.encode()).hexdigest()
     storage.write_json(PLAN, plan.to_json())
     executor.attach(storage, manifest, progress)
+    return plan, manifest
+
+
+def build_graph(executor: BaseExecutor, plan: Plan, manifest: str) -> dict[str, Any]:
+    """Write the graph to the shards ``graph/…`` of a storage, and say how it came about.
+
+    Node ids are those of one process: distinct rows in the order of their first rows. The edges of a node have the same bits for any
+    number of partitions; with an exact search they have those of one process.
+    """
     n_nodes = _rows.nodes(executor, plan, manifest)
     search = _neighbors.neighbors(executor, plan, manifest, n_nodes)
     return {"rows": plan.source.n_rows, "nodes": n_nodes, "search": search, **_edges.graph(executor, plan, manifest, n_nodes)}

@@ -23,6 +23,8 @@ class Source:
     columns: tuple[str, ...]
     is_list: bool
     is_single: bool
+    # Size and time of change of each file: another version of the data is another run.
+    versions: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -78,7 +80,8 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
     is_list = len(chosen) == 1 and _is_list(schema.field(chosen[0]).type)
     types = [schema.field(name).type for name in chosen]
     is_single = all(_is_single(kind.value_type if is_list else kind) for kind in types)
-    return Source(uri, tuple(files), tuple(each.num_rows for each in metadata), tuple(chosen), is_list, is_single)
+    versions = tuple(f"{info.size}:{info.mtime_ns}" for info in system.get_file_info(files))
+    return Source(uri, tuple(files), tuple(each.num_rows for each in metadata), tuple(chosen), is_list, is_single, versions)
 
 
 def _file_system(uri: str) -> tuple[Any, str]:

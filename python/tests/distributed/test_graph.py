@@ -9,33 +9,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tables import points, written
 
 import taugraph
 from taugraph.distributed import DistributedError, Local
-from taugraph.distributed._graph import build_graph
+from taugraph.distributed._graph import begin, build_graph
 from taugraph.distributed._source import open_source
 from taugraph.distributed._storage import Storage
 
 EXACT = {"graph.search.method": "exact"}
 
 
-def points(n: int = 1500, d: int = 8) -> np.ndarray:
-    rng = np.random.default_rng(4)
-    return rng.normal(size=(n, d)) * rng.uniform(0.5, 20, d) + 9 * rng.integers(3, size=(n, 1))
-
-
-def written(X: np.ndarray, folder: Path, n_files: int = 3) -> str:
-    folder.mkdir(exist_ok=True)
-    for number, rows in enumerate(np.array_split(X, n_files)):
-        table = pa.table({f"x{column}": rows[:, column] for column in range(X.shape[1])})
-        pq.write_table(table, folder / f"part-{number}.parquet", row_group_size=300)
-    return str(folder)
-
-
 def graph(uri: str, storage: Path, n_parts: int, params: dict[str, Any] = EXACT, **more: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What is said of the graph, and its edges in the order of the nodes."""
     with Local(workers=2) as executor:
-        found = build_graph(executor, uri, Storage(str(storage)), n_parts=n_parts, params=params, seed=7, **more)
+        plan, manifest = begin(executor, uri, Storage(str(storage)), n_parts=n_parts, params=params, seed=7, **more)
+        found = build_graph(executor, plan, manifest)
         shards = [executor.job.storage.read_shard(f"graph/{part:05}") for part in range(n_parts)]
     own = np.concatenate([np.repeat(shard["ids"], np.diff(shard["offsets"].astype(np.int64))) for shard in shards])
     joined = {name: np.concatenate([shard[name] for shard in shards]) for name in ("targets", "distances", "persistence", "probabilities", "weights")}

@@ -20,25 +20,36 @@ pub struct CutQuality {
 impl CutQuality {
     /// Of a partition of the nodes.
     pub(super) fn new(graph: &SparseGraph, labels: &Labels) -> Self {
-        let mut inner = vec![0.0; labels.n_classes()];
-        let mut volumes = vec![0.0; labels.n_classes()];
-        for i in 0..graph.n_nodes() {
-            let own = labels[i] as usize;
-            for (j, weight) in graph.row(i) {
-                volumes[own] += weight;
-                if labels[j as usize] as usize == own {
-                    inner[own] += weight;
-                }
-            }
-        }
+        let (inner, volumes) = cut_sums(graph, labels, labels.n_classes());
+        Self::of_sums(&inner, &volumes)
+    }
+
+    /// From the weights within each cluster, counted in both directions, and its volume.
+    pub fn of_sums(inner: &[f64], volumes: &[f64]) -> Self {
         let total: f64 = volumes.iter().sum();
         let (mut normalized_cut, mut modularity) = (0.0, 0.0);
-        for (inner, volume) in inner.iter().zip(&volumes).filter(|(_, volume)| **volume > 0.0) {
+        for (inner, volume) in inner.iter().zip(volumes).filter(|(_, volume)| **volume > 0.0) {
             normalized_cut += (volume - inner) / volume;
             modularity += inner / total - (volume / total).powi(2);
         }
         Self { normalized_cut, modularity }
     }
+}
+
+/// The weights within each cluster, counted in both directions, and its volume.
+pub(crate) fn cut_sums(graph: &SparseGraph, labels: &[u32], n_clusters: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut inner = vec![0.0; n_clusters];
+    let mut volumes = vec![0.0; n_clusters];
+    for i in 0..graph.n_nodes() {
+        let own = labels[i] as usize;
+        for (j, weight) in graph.row(i) {
+            volumes[own] += weight;
+            if labels[j as usize] as usize == own {
+                inner[own] += weight;
+            }
+        }
+    }
+    (inner, volumes)
 }
 
 /// What the choice between agglomeration and spectral clustering was based on.

@@ -253,8 +253,14 @@ pub(super) fn best_cut(
         Some((index, labels, quality))
     };
     let cuts: Vec<(usize, Labels, CutQuality)> = all.into_par_iter().filter_map(cut).collect();
-    let least = cuts.iter().map(|(_, _, quality)| quality.normalized_cut).fold(f64::INFINITY, f64::min);
+    let qualities: Vec<CutQuality> = cuts.iter().map(|(_, _, quality)| *quality).collect();
+    cuts.into_iter().nth(best_of(&qualities)?)
+}
+
+/// The best of several cuts into as many clusters; `None` if there is none.
+pub(crate) fn best_of(cuts: &[CutQuality]) -> Option<usize> {
+    let least = cuts.iter().map(|quality| quality.normalized_cut).fold(f64::INFINITY, f64::min);
     // Backwards, because the last of equals is the maximum.
-    let near = cuts.into_iter().rev().filter(|(_, _, quality)| quality.normalized_cut <= ABOUT * least);
-    near.max_by(|a, b| a.2.modularity.total_cmp(&b.2.modularity))
+    let near = (0..cuts.len()).rev().filter(|&index| cuts[index].normalized_cut <= ABOUT * least);
+    near.max_by(|&a, &b| cuts[a].modularity.total_cmp(&cuts[b].modularity))
 }

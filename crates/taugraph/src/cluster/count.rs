@@ -95,7 +95,7 @@ pub struct CountByBoundaries {
 
 impl CountByBoundaries {
     /// The answer of trees of the same graph, merged with vetoes.
-    pub(super) fn new(trees: &[&MergeTree]) -> Self {
+    pub(crate) fn new(trees: &[&MergeTree]) -> Self {
         let levels = mean_levels(trees);
         let (n_clusters, resistance, evidence) = match answer(&levels) {
             Some(index) => {

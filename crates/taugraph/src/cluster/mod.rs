@@ -19,8 +19,13 @@ mod spectral;
 mod stability;
 
 pub use agglomerate::{Level, Merge, MergeTree};
-pub(crate) use agglomerate::{bytes as agglomeration_bytes, linkage_partitions};
+pub(crate) use agglomerate::{
+    Agglomeration, Boundary, Group, GroupRow, LocalDensity, SMOOTHINGS, bytes as agglomeration_bytes, group_rows,
+    linkage_partitions, merge_rows, micro_communities, move_nodes, smoothed, unsmoothed_density,
+};
+pub(crate) use choice::cut_sums;
 pub use choice::{CutQuality, MethodChoice};
+pub(crate) use clustering::best_of;
 pub use clustering::{ClusterInput, Clustering, Unconverged, cluster};
 pub use constraints::Constraints;
 pub use count::{Alternative, CountByBoundaries, Evidence, Layer};

@@ -79,6 +79,11 @@ impl SparseGraph {
         }
     }
 
+    /// The rows that one machine has of a graph that is spread over several; other nodes have none, so it is not symmetric.
+    pub(crate) fn of_own_rows(offsets: Vec<u64>, ids: Vec<u32>, weights: Vec<f64>) -> Result<Self> {
+        Self::checked_rows(offsets, ids, weights)?.without_zeros().with_finite_degrees()
+    }
+
     /// The connected components; computed once.
     pub fn components(&self) -> &Components {
         self.components.0.get_or_init(|| Arc::new(Components::of_graph(self)))

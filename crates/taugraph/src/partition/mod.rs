@@ -4,7 +4,10 @@
 //! ascending order of their ids, so that sums have the order, and therefore the bits, that they have on one machine. Nothing here reads files,
 //! waits or knows how many machines there are.
 
+mod agglomerate;
 mod edges;
+mod graph;
+mod links;
 mod order;
 mod outside;
 mod pools;
@@ -18,7 +21,10 @@ use crate::neighbors::{MetricPoints, Space};
 use crate::points::{ColumnModel, Moments, Points, Standardize};
 
 pub use crate::neighbors::{CellSearch, Cells, Frame, Probes};
+pub use agglomerate::{GroupShare, MergeTrees, SMOOTHINGS, TreeKind, best_cut, unsmoothed_density};
 pub use edges::{IncidentEdges, ReverseNeighbor};
+pub use graph::{PartGraph, components_of_pairs};
+pub use links::link_weight;
 pub use order::{bit_histogram, value_of_key};
 pub use outside::{OutsideCandidate, nearest_outside};
 pub use pools::{half_pools, joined_halves};

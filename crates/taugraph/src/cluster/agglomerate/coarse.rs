@@ -8,7 +8,7 @@ use crate::labels::Labels;
 
 /// A group of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Number of nodes.
     pub size: f64,
     /// Sum of the degrees.
@@ -37,7 +37,7 @@ impl Group {
 
 /// The edges between two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Boundary {
+pub(crate) struct Boundary {
     /// Sum of the weights.
     pub weight: f64,
     /// Sum of the weights, each times the mean level of its ends.
@@ -69,24 +69,23 @@ pub(super) struct CoarseGraph {
     pub boundaries: Vec<Vec<(u32, Boundary)>>,
 }
 
+/// A group and its boundaries with others, ascending.
+pub(crate) type GroupRow = (Group, Vec<(u32, Boundary)>);
+
 impl CoarseGraph {
     /// The groups that `labels` gives; without densities every level is 0, and the inverse dimension ½.
     pub fn new(graph: &SparseGraph, labels: &Labels, density: Option<&LocalDensity>) -> Self {
         let n_groups = labels.n_classes();
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_groups];
         labels.iter().zip(0..).for_each(|(&label, node)| members[label as usize].push(node));
-        let found: Vec<(Group, Vec<(u32, Boundary)>)> = members
-            .par_iter()
-            .enumerate()
-            .map_init(
-                || vec![Boundary::default(); n_groups],
-                |sums, (own, members)| of_group(own as u32, members, (graph, labels, density), sums),
-            )
-            .collect();
-        let (groups, mut boundaries): (Vec<Group>, Vec<Vec<(u32, Boundary)>>) = found.into_iter().unzip();
-        // The two directions were summed in different orders; one of them counts.
-        let mut next = vec![0; n_groups];
-        for a in 0..n_groups {
+        Self::of_rows(group_rows(graph, labels, n_groups, density, 0, &members))
+    }
+
+    /// From the rows of all groups. The two directions of a boundary were summed in different orders; that of the lower group counts.
+    pub fn of_rows(rows: Vec<GroupRow>) -> Self {
+        let (groups, mut boundaries): (Vec<Group>, Vec<Vec<(u32, Boundary)>>) = rows.into_iter().unzip();
+        let mut next = vec![0; groups.len()];
+        for a in 0..groups.len() {
             let (before, rest) = boundaries.split_at_mut(a + 1);
             for (b, boundary) in before[a].iter_mut().skip_while(|(b, _)| *b as usize <= a) {
                 boundary.squared_level = boundary.level * boundary.level / boundary.weight;
@@ -100,13 +99,33 @@ impl CoarseGraph {
     }
 }
 
+/// The rows of the groups with the numbers `first`, `first` + 1, … and these members; `labels` has a group for every node that they have an
+/// edge to.
+pub(crate) fn group_rows(
+    graph: &SparseGraph,
+    labels: &[u32],
+    n_groups: usize,
+    density: Option<&LocalDensity>,
+    first: u32,
+    members: &[Vec<u32>],
+) -> Vec<GroupRow> {
+    members
+        .par_iter()
+        .zip(first..first + members.len() as u32)
+        .map_init(
+            || vec![Boundary::default(); n_groups],
+            |sums, (members, own)| of_group(own, members, (graph, labels, density), sums),
+        )
+        .collect()
+}
+
 /// A group and its boundaries, ascending. `sums` is all zeros, and left so.
 fn of_group(
     own: u32,
     members: &[u32],
-    (graph, labels, density): (&SparseGraph, &Labels, Option<&LocalDensity>),
+    (graph, labels, density): (&SparseGraph, &[u32], Option<&LocalDensity>),
     sums: &mut [Boundary],
-) -> (Group, Vec<(u32, Boundary)>) {
+) -> GroupRow {
     let level = |i: usize| density.map_or(0.0, |density| density.level[i]);
     let mut group = Group { size: members.len() as f64, ..Group::default() };
     let mut beside: Vec<u32> = Vec::new();

@@ -19,7 +19,7 @@ const DOUBLINGS: u32 = 12;
 
 /// The micro-community of each node, numbered in the order of their first nodes: at least three for each of `n_clusters`, if the
 /// graph has that many parts worth telling apart. They differ from `time` to `time`.
-pub(super) fn micro_communities(
+pub(crate) fn micro_communities(
     graph: &SparseGraph,
     n_clusters: usize,
     time: u32,

@@ -13,15 +13,16 @@ mod refine;
 mod resistance;
 mod tree;
 
-pub(super) use refine::refine;
+pub(crate) use coarse::{Boundary, Group, GroupRow, group_rows};
+pub(crate) use density::{LocalDensity, SMOOTHINGS, smoothed, unsmoothed_density};
+pub(crate) use micro::micro_communities;
+pub(crate) use refine::{move_nodes, refine};
 pub use tree::{Level, Merge, MergeTree};
 
 use rayon::prelude::*;
 
 use self::coarse::CoarseGraph;
-use self::density::LocalDensity;
 use self::merging::{Veto, merge_all};
-use self::micro::micro_communities;
 use super::ClusterInput;
 use crate::error::Result;
 use crate::graph::SparseGraph;
@@ -33,7 +34,7 @@ pub(super) const LOWEST_THRESHOLD: f64 = 1.5;
 
 /// Both merge trees of a graph.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Agglomeration {
+pub(crate) struct Agglomeration {
     /// Merged by linkage alone.
     pub by_linkage: MergeTree,
     /// Merged with vetoes.
@@ -65,13 +66,29 @@ pub(super) fn agglomerate(
             None => (micro, Vec::new()),
         };
         let coarse = CoarseGraph::new(graph, &micro, density.as_ref());
-        let tree = |veto| -> Result<MergeTree> {
-            Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(&coarse, &apart, veto, run)? })
-        };
-        let (by_linkage, by_resistance) = rayon::join(|| tree(Veto::Never), || tree(Veto::ByResistance));
-        Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
+        merge_both(&coarse, &micro, &apart, run)
     };
     communities.into_par_iter().map(merged).collect()
+}
+
+/// Both merge trees of groups that `micro` gives to the nodes.
+fn merge_both(
+    coarse: &CoarseGraph,
+    micro: &Labels,
+    apart: &[(u32, u32)],
+    run: &Run<'_>,
+) -> Result<Agglomeration> {
+    let tree = |veto| -> Result<MergeTree> {
+        Ok(MergeTree { micro_communities: micro.clone(), merges: merge_all(coarse, apart, veto, run)? })
+    };
+    let (by_linkage, by_resistance) = rayon::join(|| tree(Veto::Never), || tree(Veto::ByResistance));
+    Ok(Agglomeration { by_linkage: by_linkage?, by_resistance: by_resistance? })
+}
+
+/// Both merge trees of micro-communities given by their rows, each of which takes the place of a node.
+pub(crate) fn merge_rows(rows: Vec<GroupRow>, run: &Run<'_>) -> Result<Agglomeration> {
+    let micro = Labels::new((0..rows.len() as u32).collect(), rows.len())?;
+    merge_both(&CoarseGraph::of_rows(rows), &micro, &[], run)
 }
 
 /// Nested partitions of a graph by linkage alone: into as many groups as each of `sizes`, as far as the merge tree has so many, and into

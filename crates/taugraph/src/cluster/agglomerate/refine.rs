@@ -18,14 +18,26 @@ pub(crate) fn refine(
     is_fixed: impl Fn(usize) -> bool + Sync,
 ) -> Labels {
     let mut clusters = labels.to_vec();
-    let mut sizes = labels.sizes();
-    let mut sums = vec![0.0; labels.n_classes()];
+    move_nodes(graph, &mut clusters, &mut labels.sizes(), is_fixed);
+    Labels::in_order_of_appearance(clusters)
+}
+
+/// The same in place; returns how often a node moved. `sizes` are the numbers of nodes in the clusters.
+pub(crate) fn move_nodes(
+    graph: &SparseGraph,
+    clusters: &mut [u32],
+    sizes: &mut [usize],
+    is_fixed: impl Fn(usize) -> bool + Sync,
+) -> usize {
+    let mut sums = vec![0.0; sizes.len()];
     // Nodes that may move: at first those with a neighbor elsewhere, then those with a neighbor that moved.
-    let has_neighbor_elsewhere = |i: usize| graph.row(i).any(|(j, _)| labels[j as usize] != labels[i]);
+    let before: &[u32] = clusters;
+    let has_neighbor_elsewhere = |i: usize| graph.row(i).any(|(j, _)| before[j as usize] != before[i]);
     let mut is_marked: Vec<bool> = (0..graph.n_nodes())
         .into_par_iter()
         .map(|node| !is_fixed(node) && has_neighbor_elsewhere(node))
         .collect();
+    let mut n_moves = 0;
     for _ in 0..SWEEPS {
         let mut n_moved = 0;
         for i in 0..graph.n_nodes() {
@@ -54,11 +66,12 @@ pub(crate) fn refine(
                 graph.row(i).for_each(|(j, _)| is_marked[j as usize] = !is_fixed(j as usize));
             }
         }
+        n_moves += n_moved;
         if n_moved == 0 {
             break;
         }
     }
-    Labels::in_order_of_appearance(clusters)
+    n_moves
 }
 
 #[cfg(test)]
