@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ._errors import DamagedShardError, StorageNotSharedError
-from ._machine import PeakMemory, machine
+from ._machine import PeakMemory, give_back, machine
 from ._storage import Storage, read_token
 
 Record = dict[str, Any]
@@ -170,6 +170,7 @@ def _failed(kind: Literal["memory", "error"], error: BaseException) -> Outcome:
 
 def _run(order: Order) -> Record:
     task, context = order.task, Context(order.storage, order.task.key, order.threads)
+    give_back()
     peak, wall, cpu = PeakMemory(), time.perf_counter(), time.process_time()
     result = load_function(task.function)(context, **task.arguments)
     if not isinstance(result, dict):
@@ -181,8 +182,10 @@ def _run(order: Order) -> Record:
         "seconds": time.perf_counter() - wall,
         "cpu_seconds": time.process_time() - cpu,
         "peak_bytes": peak.bytes(),
+        "base_bytes": peak.base,
         "bytes_read": context.bytes_read,
         "bytes_written": context.bytes_written,
+        "ended": time.time(),
         "machine": machine(),
         "worker": f"{socket.gethostname()}:{os.getpid()}",
     }
