@@ -6,6 +6,7 @@ from ._cluster import cluster
 from ._errors import (
     DamagedShardError,
     DistributedError,
+    InputError,
     InsufficientResourcesError,
     MissingDependencyError,
     OutOfMemoryError,
@@ -17,11 +18,14 @@ from ._errors import (
     WorkerLostError,
 )
 from ._local import Local
+from ._planning import plan
 from ._ray import Ray
+from ._status import clean, status
 
 __all__ = [
     "DamagedShardError",
     "DistributedError",
+    "InputError",
     "InsufficientResourcesError",
     "Local",
     "MissingDependencyError",
@@ -34,4 +38,7 @@ __all__ = [
     "TaskFailedError",
     "WorkerLostError",
     "cluster",
+    "clean",
+    "plan",
+    "status",
 ]

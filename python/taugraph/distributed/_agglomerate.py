@@ -147,11 +147,11 @@ class Agglomeration:
         self.executor, self.plan, self.manifest = executor, plan, manifest
 
     def each(self, stage: str, function: str, of_parts: Sequence[dict[str, Any]] | None = None, **more: Any) -> list[dict[str, Any]]:
-        tasks = []
+        tasks, memory = [], self.plan.estimate.memory(stage)
         for part in range(self.plan.n_parts):
             own = of_parts[part] if of_parts else {}
             arguments = {"manifest": self.manifest, "part": part, **more, **own}
-            tasks.append(Task(f"{stage}/{part:05}", f"{__name__}:{function}", arguments))
+            tasks.append(Task(f"{stage}/{part:05}", f"{__name__}:{function}", arguments, memory))
         return self.executor.run(tasks)
 
     def merge(self, n_nodes: int, n_clusters: int | None) -> Agglomerated:

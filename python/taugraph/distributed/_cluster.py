@@ -6,20 +6,22 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from .. import __version__
-from ._agglomerate import Agglomeration, Sums
+from .. import __version__, _core
+from ..exceptions import ParameterError
+from ._agglomerate import Agglomeration
 from ._components import connect
 from ._edge_files import write_edges
-from ._errors import DistributedError, counted
+from ._errors import InputError, counted
 from ._executor import BaseExecutor
-from ._graph import begin, build_graph
+from ._graph import attach, build_graph
 from ._labels import write_labels
 from ._local import Local
+from ._output import REPORT, SUCCESS, work_of
 from ._plan import Plan
+from ._planning import look_ahead
 from ._progress import Listener, Progress
+from ._ray import Ray
 from ._storage import Storage
-
-WORK, REPORT, SUCCESS = "work", "report.json", "_SUCCESS"
 
 
 def cluster(
@@ -33,7 +35,7 @@ def cluster(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     graph: bool = False,
-    executor: BaseExecutor | None = None,
+    executor: Local | Ray | None = None,
     progress: Progress | Listener | bool | str | None = None,
 ) -> dict[str, Any]:
     """Cluster the rows of Parquet files that need not fit into one machine.
@@ -52,7 +54,7 @@ def cluster(
     columns : list of str, default=None
         The columns to use; ``None``: all numeric columns, or the only list column.
     partitions : int, default=None
-        In how many partitions the work is cut; ``None``: one for each worker.
+        Into how many partitions the rows are divided; ``None``: as many as the machines and their memory ask for.
     preset : str, default="robust"
         The preset of the parameters.
     params : dict, default=None
@@ -72,31 +74,38 @@ def cluster(
         What was done and found, as in the file ``report.json`` of the output. The clusters are in ``labels/part-….parquet``, in the
         order of the rows.
     """
-    results = Storage(output)
     running = executor if executor is not None else Local()
     try:
-        n_parts = partitions or max(1, sum(int(node.cpus) for node in running.nodes()))
-        storage = results.inside(WORK)
-        begun = time.time()
-        plan, manifest = begin(
-            running, data, storage, n_parts=n_parts, columns=columns, preset=preset, params=params, seed=seed, progress=progress
-        )
-        check(plan, n_clusters)
+        prospect = look_ahead(
+            data, output, executor=running, n_clusters=n_clusters, columns=columns, partitions=partitions,
+            preset=preset, params=params, seed=seed, graph=graph, progress=progress,
+        )  # fmt: skip
+        plan, results, begun = prospect.plan, Storage(output), time.time()
+        check(plan)
         results.delete(SUCCESS)
-        report: dict[str, Any] = {"version": __version__, "data": data, "partitions": n_parts, "seed": seed, "preset": preset}
-        report |= {"columns": list(plan.source.columns), "parameters": dict(params or {})}
-        report["graph"] = build_graph(running, plan, manifest)
-        n_nodes = int(report["graph"]["nodes"])
+        manifest = attach(running, plan, work_of(output), progress)
+        found = build_graph(running, plan, manifest)
+        n_nodes = int(found["nodes"])
         if n_clusters is not None and n_clusters > n_nodes:
-            raise DistributedError(f"{counted(n_clusters, 'cluster')} of {counted(n_nodes, 'different row')}: ask for fewer")
-        report["graph"] |= connect(running, plan, manifest, n_nodes)
-        name, found = clusters_of_nodes(running, plan, manifest, n_nodes, n_clusters)
-        report["clusters"] = found
-        report["labels"] = write_labels(running, plan, manifest, name, found["n_clusters"], output)
+            raise InputError(f"{counted(n_clusters, 'cluster')} of {counted(n_nodes, 'different row')}: ask for fewer")
+        found |= connect(running, plan, manifest, n_nodes)
+        name, clusters = clusters_of_nodes(running, plan, manifest, n_nodes, n_clusters)
+        report: dict[str, Any] = {
+            "version": __version__,
+            "data": data,
+            "rows": plan.source.n_rows,
+            "columns": list(plan.source.columns),
+            "partitions": plan.n_parts,
+            "preset": preset,
+            "parameters": dict(params or {}),
+            "seed": seed,
+            "graph": found,
+            "clusters": clusters,
+            "labels": write_labels(running, plan, manifest, name, clusters["n_clusters"], output),
+        }
         if graph:
             report["edges"] = write_edges(running, plan, manifest, output)
-        report["seconds"] = time.time() - begun
-        report["machines"] = running.job.machines
+        report |= {"seconds": time.time() - begun, "machines": running.job.machines}
         results.write_json(REPORT, report)
         results.write(SUCCESS, [b""])
         return report
@@ -105,20 +114,19 @@ def cluster(
             running.close()
 
 
-def check(plan: Plan, n_clusters: int | None) -> None:
-    """Refuse what the chain on partitions cannot do, before any work."""
-    if n_clusters is not None and n_clusters < 1:
-        raise DistributedError(f"n_clusters = {n_clusters}: must be at least 1")
-    get = plan.config.get
-    refused = {
-        "cluster.count": (get("cluster.count"), ("boundaries",)),
-        "cluster.components": (get("cluster.components"), ("link",)),
-        "cluster.method": (get("cluster.method"), ("auto", "agglomerate")),
-        "cluster.stability": (get("cluster.stability"), (0,)),
+def check(plan: Plan) -> None:
+    """Refuse ways to cluster that are not there on partitions, before any work."""
+    possible = {
+        "cluster.count": ("boundaries",),
+        "cluster.components": ("link",),
+        "cluster.method": ("auto", "agglomerate"),
+        "cluster.stability": (0,),
+        "cluster.outliers": ("none",),
     }
-    for path, (value, possible) in refused.items():
-        if value not in possible:
-            raise DistributedError(f"{path} = {value}: on partitions it must be {' or '.join(map(str, possible))}")
+    for path, values in possible.items():
+        value = plan.config.get(path)
+        if value not in values:
+            raise ParameterError(f"{path} = {value}: on partitions it must be {' or '.join(map(str, values))}")
 
 
 def clusters_of_nodes(
@@ -127,14 +135,12 @@ def clusters_of_nodes(
     """The clusters of all nodes: the name of the shards with their labels, and how they came about."""
     agglomeration = Agglomeration(executor, plan, manifest)
     merged = agglomeration.merge(n_nodes, n_clusters)
-    cut: tuple[str, Sums] | None = agglomeration.cut(merged)
+    cut = agglomeration.cut(merged)
     if cut is None:
-        raise DistributedError(
+        raise InputError(
             f"{counted(merged.n_clusters, 'cluster')} are more than there are micro-communities ({merged.firsts[-1]}): ask for fewer"
         )
     name, (inner, volumes) = cut
-    from .. import _core
-
     normalized_cut, modularity = _core.cut_quality((inner, volumes))
     return name, {
         "n_clusters": merged.n_clusters,

@@ -41,11 +41,11 @@ def local_components(context: Context, manifest: str, part: int) -> dict[str, in
 
 def joining(context: Context, manifest: str, part: int) -> dict[str, int]:
     """Which components of lower partitions are joined with which of this one."""
-    graph, mine = context.read(f"graph/{part:05}"), context.read(f"components/{part:05}")
+    own, mine = context.read(f"ids/{part:05}")["ids"], context.read(f"components/{part:05}")
     pairs = [np.empty((0, 2), dtype=np.uint32)]
     for by in range(part):
         leaving = context.read(f"leaving/{by:05}/{part:05}")
-        places = np.searchsorted(graph["ids"], leaving["target"])
+        places = np.searchsorted(own, leaving["target"])
         pairs.append(np.stack([leaving["first"], mine["first"][places]], axis=1))
     found = np.unique(np.concatenate(pairs), axis=0).astype(np.uint32)
     context.write(f"joining/{part:05}", {"pairs": found})
@@ -169,11 +169,11 @@ def linked(context: Context, manifest: str, part: int) -> dict[str, int]:
 
 def connect(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> dict[str, Any]:
     """Find the components and link them in Borůvka rounds; the linked graph is in the shards ``linked/…``."""
-    storage = executor.job.storage
+    storage, estimate = executor.job.storage, plan.estimate
 
     def each(stage: str, function: str, **more: Any) -> list[dict[str, Any]]:
-        arguments = {"manifest": manifest, **more}
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}) for i in range(plan.n_parts)]
+        arguments, memory = {"manifest": manifest, **more}, estimate.memory(stage)
+        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
         return executor.run(tasks)
 
     each("components", "local_components")
@@ -193,10 +193,11 @@ def connect(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> 
         storage.write_shard(f"joined/{round}", {"firsts": firsts, "component": component}, "joined")
         sizes = component_sizes(executor, plan, round, int(component.max()) + 1)
         largest = int(np.argmax(sizes))
-        columns = storage.read_shard("models")["models"].shape[0]
-        takes_too_long = float(n_nodes - sizes[largest]) * n_nodes * columns > _MAX_WORK
+        takes_too_long = float(n_nodes - sizes[largest]) * n_nodes * plan.source.width > _MAX_WORK
         is_exact &= not takes_too_long
         scouts = SCOUTS if takes_too_long else 0
+        searching = int(np.minimum(sizes, scouts or n_nodes).sum() - min(sizes[largest], scouts or n_nodes))
+        estimate = plan.estimate.knowing(searching=searching)
         each(f"members/{round}", "members", round=round, largest=largest, scouts=scouts)
         each(f"outside/{round}", "nearest_outside", round=round, scouts=scouts)
         found = shortest(executor, plan, round)

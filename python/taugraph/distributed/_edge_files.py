@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ def write_edges(executor: BaseExecutor, plan: Plan, manifest: str, output: str) 
         rows[storage.read_shard(f"ids/{part:05}")["ids"]] = storage.read_shard(f"points/{part:05}")["row"]
     storage.write_shard("row_of_node", {"row": rows}, "row_of_node")
     arguments = {"manifest": manifest, "uri": output}
-    tasks = [Task(f"edge_files/{i:05}", f"{__name__}:write", {**arguments, "part": i}) for i in range(plan.n_parts)]
+    memory = replace(plan.estimate, with_graph=True).memory("edge_files")
+    tasks = [Task(f"edge_files/{i:05}", f"{__name__}:write", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
     files = executor.run(tasks)
     missing = [task for task, file in zip(tasks, files) if Storage(output).size(file["file"]) != file["bytes"]]
     for task in missing:

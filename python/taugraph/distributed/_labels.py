@@ -60,8 +60,8 @@ def write_labels(
     """Write the files; clusters are numbered in the order of their first rows."""
 
     def each(stage: str, function: str, key: str, count: int, **more: Any) -> list[dict[str, Any]]:
-        arguments = {"manifest": manifest, **more}
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, key: i}) for i in range(count)]
+        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
+        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, key: i}, memory) for i in range(count)]
         return executor.run(tasks)
 
     found = each("first_nodes", "first_nodes", "part", plan.n_parts, name=name, n_clusters=n_clusters)

@@ -5,11 +5,14 @@ The same wheel, C library and processor features give the same bits, so each rec
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import os
 import platform
+import sys
 from pathlib import Path
+from typing import Any
 
 from .._core import __version__
 
@@ -50,6 +53,25 @@ def memory_bytes() -> int:
     return total
 
 
+def give_back() -> None:
+    """Return to the system what allocators keep of arrays that are gone: the next task may run in another process."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@functools.cache
+def _trim() -> Any:
+    """The C library's function for that, if it has one."""
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return None
+
+
 class PeakMemory:
     """The peak of this process's memory since the object was made; of the whole process where the system cannot reset it."""
 
@@ -58,15 +80,25 @@ class PeakMemory:
             Path("/proc/self/clear_refs").write_text("5")
         except OSError:
             pass
+        # What the interpreter, its modules and earlier tasks left.
+        self.base = _of_this_process("VmRSS") or 0
 
     def bytes(self) -> int:
-        try:
-            for line in Path("/proc/self/status").read_text().splitlines():
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) * 1024
-        except OSError:
-            pass
+        found = _of_this_process("VmHWM")
+        if found is not None:
+            return found
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if platform.system() == "Darwin" else peak * 1024
+
+
+def _of_this_process(field: str) -> int | None:
+    """Bytes that the system reports; ``None`` if it has no such file."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None

@@ -42,11 +42,6 @@ class Storage:
         # Connections do not travel to workers.
         return type(self), (self.uri,)
 
-    def inside(self, folder: str) -> Storage:
-        """The storage of a folder in this one."""
-        path, mark, options = self.uri.partition("?") if "://" in self.uri else (self.uri, "", "")
-        return Storage(f"{path.rstrip('/')}/{_checked(folder)}{mark}{options}")
-
     def write(self, name: str, chunks: Sequence[Chunk]) -> int:
         """Write a file, which is visible when it is complete and on disk, and return its size."""
         self._place.write(_checked(name), chunks)

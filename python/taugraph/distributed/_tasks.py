@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ._errors import DamagedShardError, StorageNotSharedError
-from ._machine import PeakMemory, machine
+from ._machine import PeakMemory, give_back, machine
 from ._storage import Storage, read_token
 
 Record = dict[str, Any]
@@ -132,6 +132,23 @@ def finished(storage: Storage, orders: Iterable[Order]) -> dict[str, Record]:
         return {order.task.key: record for order, record in zip(todo, records) if record is not None}
 
 
+def records_of(storage: Storage) -> dict[str, Record]:
+    """All records of a storage, by the keys of their tasks, whatever the run."""
+
+    def read(name: str) -> Record | None:
+        try:
+            found = storage.read_json(name)
+        except (FileNotFoundError, ValueError):
+            # Removed since it was listed, or damaged: then its task is not done.
+            return None
+        return found if isinstance(found, dict) else None
+
+    names = [name for name in storage.list("records") if name.endswith(".json")]
+    with ThreadPoolExecutor(16) as pool:
+        found = zip(names, pool.map(read, names))
+        return {name.removeprefix("records/").removesuffix(".json"): record for name, record in found if record is not None}
+
+
 _shared: set[tuple[str, str]] = set()
 
 
@@ -170,6 +187,7 @@ def _failed(kind: Literal["memory", "error"], error: BaseException) -> Outcome:
 
 def _run(order: Order) -> Record:
     task, context = order.task, Context(order.storage, order.task.key, order.threads)
+    give_back()
     peak, wall, cpu = PeakMemory(), time.perf_counter(), time.process_time()
     result = load_function(task.function)(context, **task.arguments)
     if not isinstance(result, dict):
@@ -181,8 +199,10 @@ def _run(order: Order) -> Record:
         "seconds": time.perf_counter() - wall,
         "cpu_seconds": time.process_time() - cpu,
         "peak_bytes": peak.bytes(),
+        "base_bytes": peak.base,
         "bytes_read": context.bytes_read,
         "bytes_written": context.bytes_written,
+        "ended": time.time(),
         "machine": machine(),
         "worker": f"{socket.gethostname()}:{os.getpid()}",
     }

@@ -14,7 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 from tables import points, written
 
 import taugraph
-from taugraph.distributed import DistributedError, Local, cluster
+from taugraph.distributed import InputError, Local, cluster
+from taugraph.exceptions import ParameterError
 
 EXACT = {"graph.search.method": "exact", "preparation.standardize": "none"}
 
@@ -44,7 +45,7 @@ def groups(n: int = 2400, d: int = 6, n_groups: int = 5, apart: float = 9.0) -> 
 @pytest.mark.parametrize("n_clusters", [5, None])
 def test_groups_are_found_on_any_number_of_partitions(n_clusters: int | None, tmp_path: Path) -> None:
     X, truth = groups()
-    uri = written(X, tmp_path / "table")
+    uri = written(X, tmp_path / "table", 3, 300)
     for partitions in (1, 4):
         report, labels = clustered(uri, tmp_path / str(partitions), partitions, n_clusters=n_clusters)
         assert report["clusters"]["n_clusters"] == 5
@@ -56,7 +57,7 @@ def test_groups_are_found_on_any_number_of_partitions(n_clusters: int | None, tm
 
 def test_links_are_those_of_one_process(tmp_path: Path) -> None:
     X, _ = groups(900, 3, 6, apart=60.0)
-    uri = written(X, tmp_path / "table")
+    uri = written(X, tmp_path / "table", 3, 300)
     one = taugraph.RobustGraph(standardize="none", random_state=7, params={"graph.search.method": "exact"}).fit(X).graph_.tocsr()
     for partitions in (1, 5):
         folder = tmp_path / str(partitions)
@@ -77,14 +78,14 @@ def test_links_are_those_of_one_process(tmp_path: Path) -> None:
 def test_copies_have_the_cluster_of_their_node(tmp_path: Path) -> None:
     X, truth = groups(800)
     X, truth = np.concatenate([X, X[:300]]), np.concatenate([truth, truth[:300]])
-    report, labels = clustered(written(X, tmp_path / "table"), tmp_path / "out", 3, n_clusters=5)
+    report, labels = clustered(written(X, tmp_path / "table", 3, 300), tmp_path / "out", 3, n_clusters=5)
     assert report["graph"]["nodes"] == 800 and np.array_equal(labels[800:], labels[:300])
     assert adjusted_rand_score(truth, labels) > 0.99
 
 
 def test_the_same_bytes_after_an_interruption(tmp_path: Path) -> None:
     X, _ = groups(1000)
-    uri, folder = written(X, tmp_path / "table"), tmp_path / "out"
+    uri, folder = written(X, tmp_path / "table", 3, 300), tmp_path / "out"
     clustered(uri, folder, 3, n_clusters=4)
     files = [path for path in folder.rglob("*") if path.is_file() and "records" not in path.parts]
     before = {path: path.read_bytes() for path in files if path.name != "report.json"}
@@ -106,20 +107,21 @@ def test_the_same_bytes_after_an_interruption(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    uri = written(points(40, 3), tmp_path / "table")
-    for message, more in {
+    uri = written(points(40, 3), tmp_path / "table", 3, 300)
+    refused: dict[str, dict[str, Any]] = {
         "ask for fewer": {"n_clusters": 41},
         "at least 1": {"n_clusters": 0},
         "cluster.method = spectral: on partitions": {"params": {"cluster.method": "spectral"}},
         "cluster.count = eigengap": {"params": {"cluster.count": "eigengap"}},
-    }.items():
-        with pytest.raises(DistributedError, match=message):
+    }
+    for message, more in refused.items():
+        with pytest.raises((InputError, ParameterError), match=message):
             clustered(uri, tmp_path / "out", 2, **more)
     assert not (tmp_path / "out" / "_SUCCESS").exists()
 
 
 def test_few_rows_and_one_cluster(tmp_path: Path) -> None:
-    report, labels = clustered(written(points(30, 2), tmp_path / "few"), tmp_path / "out", 8, n_clusters=1)
+    report, labels = clustered(written(points(30, 2), tmp_path / "few", 3, 300), tmp_path / "out", 8, n_clusters=1)
     assert np.array_equal(labels, np.zeros(30)) and report["clusters"]["n_clusters"] == 1
     saved = json.loads((tmp_path / "out" / "report.json").read_text())
     assert saved == json.loads(json.dumps(report)) and (tmp_path / "out" / "_SUCCESS").exists()

@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tables import points, written
+from tables import graph_of, points, written
 
 import taugraph
 from taugraph.distributed import DistributedError, Local
-from taugraph.distributed._graph import begin, build_graph
 from taugraph.distributed._source import open_source
 from taugraph.distributed._storage import Storage
 
@@ -23,8 +22,7 @@ EXACT = {"graph.search.method": "exact"}
 def graph(uri: str, storage: Path, n_parts: int, params: dict[str, Any] = EXACT, **more: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What is said of the graph, and its edges in the order of the nodes."""
     with Local(workers=2) as executor:
-        plan, manifest = begin(executor, uri, Storage(str(storage)), n_parts=n_parts, params=params, seed=7, **more)
-        found = build_graph(executor, plan, manifest)
+        found = graph_of(executor, uri, Storage(str(storage)), n_parts, params=params, seed=7, **more)
         shards = [executor.job.storage.read_shard(f"graph/{part:05}") for part in range(n_parts)]
     own = np.concatenate([np.repeat(shard["ids"], np.diff(shard["offsets"].astype(np.int64))) for shard in shards])
     joined = {name: np.concatenate([shard[name] for shard in shards]) for name in ("targets", "distances", "persistence", "probabilities", "weights")}
@@ -35,7 +33,7 @@ def graph(uri: str, storage: Path, n_parts: int, params: dict[str, Any] = EXACT,
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_it_has_the_bits_of_one_process(metric: str, tmp_path: Path) -> None:
     X = points()
-    uri = written(X, tmp_path / "table")
+    uri = written(X, tmp_path / "table", 3, 300)
     # Means and deviations of one process are summed in another order.
     params = {**EXACT, "metric": metric, "preparation.standardize": "none"}
     short = {"metric": metric, "standardize": "none", "random_state": 7}
@@ -54,7 +52,7 @@ def test_copies_share_a_node_and_partitions_change_nothing(tmp_path: Path) -> No
     X = points(900)
     X[500:700] = X[100:300]
     X[3], X[4] = 0.0, -0.0
-    uri = written(X, tmp_path / "table", 2)
+    uri = written(X, tmp_path / "table", 2, 300)
     first, whole = graph(uri, tmp_path / "one", 1)
     assert (first["rows"], first["nodes"]) == (900, 699)
     _, parts = graph(uri, tmp_path / "seven", 7)
@@ -63,7 +61,7 @@ def test_copies_share_a_node_and_partitions_change_nothing(tmp_path: Path) -> No
 
 def test_an_approximate_search_has_the_recall_it_says(tmp_path: Path) -> None:
     X = points(4000, 10)
-    uri = written(X, tmp_path / "table")
+    uri = written(X, tmp_path / "table", 3, 300)
     params = {"graph.search.method": "approximate", "graph.search.recall": 0.9}
     found, whole = graph(uri, tmp_path / "one", 1, params)
     search = found["search"]
@@ -74,7 +72,7 @@ def test_an_approximate_search_has_the_recall_it_says(tmp_path: Path) -> None:
 
 
 def test_the_same_command_resumes(tmp_path: Path) -> None:
-    uri = written(points(600), tmp_path / "table")
+    uri = written(points(600), tmp_path / "table", 3, 300)
     _, first = graph(uri, tmp_path / "storage", 3)
     bytes_before = {path.name: path.read_bytes() for path in (tmp_path / "storage" / "graph").iterdir()}
     events: list[dict[str, Any]] = []
