@@ -324,8 +324,16 @@ impl PyEigenSearch {
         Ok(Self { search: checked(py, search)? })
     }
 
-    fn copy(&self) -> Self {
-        self.clone()
+    /// Where the search stands between two steps.
+    fn state<'py>(&self, py: Python<'py>) -> (Array<'py, u64>, Array<'py, f64>) {
+        let (numbers, values) = self.search.state();
+        (numbers.into_pyarray(py), values.into_pyarray(py))
+    }
+
+    /// The same search where it stood then.
+    fn restored(&self, py: Python<'_>, numbers: Offsets<'_>, values: Numbers<'_>) -> PyResult<Self> {
+        let search = self.search.clone().restored(numbers.as_slice()?, values.as_slice()?);
+        Ok(Self { search: checked(py, search)? })
     }
 
     fn room(&self) -> usize {

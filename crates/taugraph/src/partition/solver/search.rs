@@ -120,6 +120,26 @@ impl EigenSearch {
         })
     }
 
+    /// Where the search stands between two steps, to be stored with the vectors of the partitions.
+    pub fn state(&self) -> (Vec<u64>, Vec<f64>) {
+        let (of_projection, values) = self.projection.to_numbers();
+        let (of_pace, best) = self.pace.to_numbers();
+        ([of_projection, of_pace].concat(), [best].into_iter().chain(values).collect())
+    }
+
+    /// The same search, after its start, where it stood then.
+    pub fn restored(mut self, numbers: &[u64], values: &[f64]) -> Result<Self> {
+        let bad = Error::Length { what: "stored search", expected: 6, received: numbers.len() };
+        let (&[filled, rows, columns, step, applications, best_step], Some((&best, values))) =
+            (numbers, values.split_first())
+        else {
+            return Err(bad);
+        };
+        self.projection = self.projection.with_numbers([filled, rows, columns], values).ok_or(bad)?;
+        self.pace = Pace::of_numbers([step, applications, best_step], best);
+        Ok(self)
+    }
+
     /// Vectors that the space has room for.
     pub fn room(&self) -> usize {
         self.projection.room

@@ -179,6 +179,12 @@ impl Spread {
             if search.judge(&squares)? {
                 break;
             }
+            // A search goes on from what is stored of it.
+            let (numbers, values) = search.state();
+            search = EigenSearch::new(n, n_pairs, n_guesses, params, seed)?.restored(&numbers, &values)?;
+            let look = search.look()?;
+            let squares = self.each(|part| part.residuals(&look.rotation, &look.values))?;
+            assert!(!search.judge(&squares)?);
             let (named, rotation) = search.improve();
             if !named.is_empty() {
                 // The residuals are there already.

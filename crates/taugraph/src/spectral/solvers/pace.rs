@@ -23,6 +23,16 @@ impl Pace {
         Self { step: 0, applications, best: (f64::INFINITY, 0) }
     }
 
+    /// As numbers.
+    pub fn to_numbers(&self) -> ([u64; 3], f64) {
+        ([u64::from(self.step), self.applications as u64, u64::from(self.best.1)], self.best.0)
+    }
+
+    /// The reverse.
+    pub fn of_numbers([step, applications, best_step]: [u64; 3], best: f64) -> Self {
+        Self { step: step as u32, applications: applications as usize, best: (best, best_step as u32) }
+    }
+
     /// Takes note of the best pairs at a step.
     pub fn note(&mut self, quality: &Quality) {
         if quality.worst() < 0.5 * self.best.0 {

@@ -26,6 +26,39 @@ pub(crate) struct Projection {
 }
 
 impl Projection {
+    /// What is known, as numbers: the products row by row, then the rows of the best vectors of the previous step, if there are any.
+    pub fn to_numbers(&self) -> ([u64; 3], Vec<f64>) {
+        let (rows, columns) = self.before.as_ref().map_or((0, 0), |before| (before.nrows(), before.ncols()));
+        let products = self.products.as_ref().submatrix(0, 0, self.filled, self.filled);
+        let mut values = Vec::with_capacity(self.filled * self.filled + rows * columns);
+        for matrix in [Some(products), self.before.as_ref().map(Mat::as_ref)].into_iter().flatten() {
+            for row in 0..matrix.nrows() {
+                values.extend((0..matrix.ncols()).map(|column| matrix[(row, column)]));
+            }
+        }
+        ([self.filled as u64, rows as u64, columns as u64], values)
+    }
+
+    /// The reverse, for a space of the same room; `None` if they do not fit.
+    pub fn with_numbers(mut self, numbers: [u64; 3], values: &[f64]) -> Option<Self> {
+        let [filled, rows, columns] = numbers.map(|number| number as usize);
+        if filled > self.room || rows > self.room || columns > self.room {
+            return None;
+        }
+        let (products, before) = values.split_at_checked(filled * filled)?;
+        if before.len() != rows * columns {
+            return None;
+        }
+        self.filled = filled;
+        for (at, value) in products.iter().enumerate() {
+            self.products[(at / filled, at % filled)] = *value;
+        }
+        let is_there = columns > 0;
+        self.before =
+            is_there.then(|| Mat::from_fn(rows, columns, |row, column| before[row * columns + column]));
+        Some(self)
+    }
+
     /// Of an empty space.
     pub fn new(room: usize, stream: Stream) -> Self {
         Self { filled: 0, room, products: Mat::zeros(room, room), before: None, stream }
