@@ -1,8 +1,9 @@
-"""Eigenpairs of a graph whose nodes are spread over partitions: a resident for each of them, one for their aggregates, and the driver, which has the
-small matrices of the search.
+"""Eigenpairs of a graph whose nodes are spread over partitions: a resident for each of them, one for their aggregates, and the
+driver, which has the small matrices of the search.
 
-A step of block Davidson is eight rounds: residuals of the best pairs, a cycle of multigrid in every partition, a correction on the aggregates, a second
-cycle, what is new of it, and the images of that. Between the rounds go values at the nodes of the halo, from resident to resident.
+A step of block Davidson is eight rounds: residuals of the best pairs, a cycle of multigrid in every partition, a correction on
+the aggregates, a second cycle, what is new of it, and the images of that. Between the rounds go values at the nodes of the halo,
+from resident to resident.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ class Eigenpairs:
 
     def __init__(self, executor: BaseExecutor, plan: Plan, fingerprint: str, n_nodes: int, n_pairs: int) -> None:
         self.plan, self.n_nodes, self.n_pairs, self.n_parts = plan, n_nodes, n_pairs, plan.n_parts
-        self.progress, self.fingerprint = executor.job.progress, np.frombuffer(fingerprint.encode(), np.uint8)
+        self.progress = executor.job.progress
+        self.fingerprint: np.ndarray = np.frombuffer(fingerprint.encode(), np.uint8)
         self.storage = storage = executor.job.storage
         self.has_guesses = all(storage.exists(f"agglomerated/{part:05}") for part in range(self.n_parts))
         sizes = [storage.size(f"linked/{part:05}") or 0 for part in range(self.n_parts)]
@@ -177,7 +179,10 @@ class Eigenpairs:
         (self.n_coarse,) = self.coarse.get(self.coarse.call("connect", [(sizes, edges)]))
 
     def _preconditioned(self, named: list[int] | None, rotation: np.ndarray | None = None) -> list[Ref]:
-        """Precondition residuals or the candidates; they become the candidates, whose shares are returned. The basis may be replaced meanwhile."""
+        """Precondition residuals or the candidates; they become the candidates, whose shares are returned.
+
+        The basis may be replaced meanwhile.
+        """
         sent = self._split("smooth_first", [(named,)] * self.n_parts)
         if rotation is not None:
             self._unheard += self._each("restart", rotation)
@@ -230,7 +235,7 @@ class Eigenpairs:
         self.coarse.get(self.coarse.call("save", [()]))
         numbers, values = search.state()
         about = np.array([slot, n_guesses], np.uint64)
-        arrays = {"about": about, "numbers": numbers, "values": values, "fingerprint": self.fingerprint}
+        arrays: dict[str, np.ndarray] = {"about": about, "numbers": numbers, "values": values, "fingerprint": self.fingerprint}
         self.storage.write_shard(f"{CHECKPOINTS}/search", arrays, "eigen")
         self.kept = _Kept(slot, n_guesses, numbers, values)
 

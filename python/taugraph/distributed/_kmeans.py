@@ -37,8 +37,10 @@ class Rows:
 
 
 def clusters(executor: BaseExecutor, plan: Plan, n_nodes: int, n_clusters: int) -> dict[str, Any]:
-    """Group the rows of ``eigen/…`` and write ``spectral/…``. Nothing is kept between the rounds that is not made anew soon: after a loss they begin
-    again."""
+    """Group the rows of ``eigen/…`` and write ``spectral/…``.
+
+    Nothing is kept between the rounds that is not made anew soon: after a loss they begin again.
+    """
     arguments = [{"part": part, "preset": plan.preset, "params": plan.params} for part in range(plan.n_parts)]
     sizes = [executor.job.storage.size(f"eigen/{part:05}") or 0 for part in range(plan.n_parts)]
     rows = executor.residents(f"{__name__}:Rows", arguments, [3 * size for size in sizes])

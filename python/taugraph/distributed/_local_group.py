@@ -100,9 +100,7 @@ class Exchange:
         for member in self.members:
             member.send_next()
         busy: dict[Connection, _Member] = {
-            member.process.connection: member
-            for member in self.members
-            if member.process is not None and member.current
+            member.process.connection: member for member in self.members if member.process is not None and member.current
         }
         for connection in wait(list(busy), timeout) if busy else ():
             assert isinstance(connection, Connection)

@@ -21,8 +21,8 @@ _KEY = "spectral/00000"
 def spectral(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int, n_clusters: int) -> dict[str, Any]:
     """Write ``eigen/…`` and ``spectral/…``, and say how they came about.
 
-    Reads ``linked/…`` and ``halo/…``, and ``agglomerated/…`` if it is there. Clusters are numbered in the order of their first nodes. Labels have the same
-    bits for the same partitions, whatever executes them.
+    Reads ``linked/…`` and ``halo/…``, and ``agglomerated/…`` if it is there. Clusters are numbered in the order of their first
+    nodes. Labels have the same bits for the same partitions, whatever executes them.
     """
     if n_clusters == 1:
         return _one_cluster(executor, plan)
@@ -60,4 +60,12 @@ def _one_cluster(executor: BaseExecutor, plan: Plan) -> dict[str, Any]:
     for part in range(plan.n_parts):
         labels = np.zeros(len(storage.read_shard(f"linked/{part:05}")["ids"]), np.uint32)
         storage.write_shard(f"spectral/{part:05}", {"labels": labels}, _KEY)
-    return {"values": [0.0], "residuals": [0.0], "confirmed": True, "converged": True, "steps": 0, "applications": 0, "n_coarse": 0}
+    return {
+        "values": [0.0],
+        "residuals": [0.0],
+        "confirmed": True,
+        "converged": True,
+        "steps": 0,
+        "applications": 0,
+        "n_coarse": 0,
+    }

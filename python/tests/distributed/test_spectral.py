@@ -62,7 +62,12 @@ def write(storage: Storage, graph: sp.csr_matrix, owner: np.ndarray, n_parts: in
         ids = np.flatnonzero(owner == part)
         rows = graph[ids]
         targets = rows.indices.astype(np.uint32)
-        linked = {"ids": ids.astype(np.uint32), "offsets": rows.indptr.astype(np.uint64), "targets": targets, "weights": rows.data}
+        linked = {
+            "ids": ids.astype(np.uint32),
+            "offsets": rows.indptr.astype(np.uint64),
+            "targets": targets,
+            "weights": rows.data,
+        }
         storage.write_shard(f"linked/{part:05}", linked, "test")
         reached = np.unique(targets)
         for of in range(n_parts):
@@ -93,7 +98,9 @@ def solved(
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for name in ("eigen", "spectral") for path in (folder / name).iterdir()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for name in ("eigen", "spectral") for path in (folder / name).iterdir()
+    }
 
 
 def agreement(found: np.ndarray, expected: np.ndarray) -> float:
@@ -137,7 +144,9 @@ def test_another_clustering_is_a_guess(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("victim", "step"), [("partition", 7), ("partition", 0), ("coarse", 6)])
-def test_a_resident_that_is_killed_changes_nothing(victim: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resident_that_is_killed_changes_nothing(
+    victim: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     points, k = spirals()
     graph, owner = graph_of(points), owners(points, 3)
     found, _ = solved(tmp_path / "quiet", graph, owner, 3, k)
