@@ -29,7 +29,7 @@ def code_of(path):
     return "\n".join(re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S))
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/PYTHON.md", "python/README.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/DISTRIBUTED.md", "docs/PYTHON.md", "python/README.md"])
 def test_code_in_documents(name, tmp_path, monkeypatch):
     import matplotlib
 

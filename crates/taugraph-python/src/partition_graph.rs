@@ -231,3 +231,9 @@ pub fn best_cut(cuts: Vec<CutSums>) -> Option<usize> {
 pub fn prefers_agglomeration(agglomerated: CutSums, spectral: CutSums) -> bool {
     MethodChoice { agglomerated: quality(&agglomerated), spectral: quality(&spectral) }.prefers_agglomeration()
 }
+
+/// With more clusters `auto` agglomerates only.
+#[pyfunction]
+pub fn max_spectral_clusters() -> usize {
+    taugraph::cluster::MAX_SPECTRAL
+}

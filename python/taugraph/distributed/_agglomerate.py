@@ -146,12 +146,15 @@ class Agglomeration:
     def __init__(self, executor: BaseExecutor, plan: Plan, manifest: str) -> None:
         self.executor, self.plan, self.manifest = executor, plan, manifest
 
-    def each(self, stage: str, function: str, of_parts: Sequence[dict[str, Any]] | None = None, **more: Any) -> list[dict[str, Any]]:
+    def each(
+        self, stage: str, function: str, of_parts: Sequence[dict[str, Any]] | None = None, module: str = __name__, **more: Any
+    ) -> list[dict[str, Any]]:
+        """A task for each partition: a function of this module, or of another."""
         tasks, memory = [], self.plan.estimate.memory(stage)
         for part in range(self.plan.n_parts):
             own = of_parts[part] if of_parts else {}
             arguments = {"manifest": self.manifest, "part": part, **more, **own}
-            tasks.append(Task(f"{stage}/{part:05}", f"{__name__}:{function}", arguments, memory))
+            tasks.append(Task(f"{stage}/{part:05}", f"{module}:{function}", arguments, memory))
         return self.executor.run(tasks)
 
     def merge(self, n_nodes: int, n_clusters: int | None) -> Agglomerated:
@@ -194,5 +197,8 @@ class Agglomeration:
             if not any(each["moves"] for each in told):
                 break
         name, n_clusters = f"refined/{tree}/{round + 1}", len(told[0]["sizes"])
-        sums = self.each(f"quality/{tree}", "cut_sums", name=name, n_clusters=n_clusters)
-        return name, added(sums)
+        return name, self.sums(tree, name, n_clusters)
+
+    def sums(self, of: str, name: str, n_clusters: int) -> Sums:
+        """Weights within the clusters that these shards give, and volumes."""
+        return added(self.each(f"quality/{of}", "cut_sums", name=name, n_clusters=n_clusters))

@@ -6,13 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from .. import __version__, _core
+from .. import __version__
 from ..exceptions import ParameterError
-from ._agglomerate import Agglomeration
+from ._choice import clusters_of_nodes
 from ._components import connect
 from ._edge_files import write_edges
 from ._errors import InputError, counted
-from ._executor import BaseExecutor
 from ._graph import attach, build_graph
 from ._labels import write_labels
 from ._local import Local
@@ -119,7 +118,7 @@ def check(plan: Plan) -> None:
     possible = {
         "cluster.count": ("boundaries",),
         "cluster.components": ("link",),
-        "cluster.method": ("auto", "agglomerate"),
+        "cluster.laplacian": ("symmetric",),
         "cluster.stability": (0,),
         "cluster.outliers": ("none",),
     }
@@ -127,26 +126,3 @@ def check(plan: Plan) -> None:
         value = plan.config.get(path)
         if value not in values:
             raise ParameterError(f"{path} = {value}: on partitions it must be {' or '.join(map(str, values))}")
-
-
-def clusters_of_nodes(
-    executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int, n_clusters: int | None
-) -> tuple[str, dict[str, Any]]:
-    """The clusters of all nodes: the name of the shards with their labels, and how they came about."""
-    agglomeration = Agglomeration(executor, plan, manifest)
-    merged = agglomeration.merge(n_nodes, n_clusters)
-    cut = agglomeration.cut(merged)
-    if cut is None:
-        raise InputError(
-            f"{counted(merged.n_clusters, 'cluster')} are more than there are micro-communities ({merged.firsts[-1]}): ask for fewer"
-        )
-    name, (inner, volumes) = cut
-    normalized_cut, modularity = _core.cut_quality((inner, volumes))
-    return name, {
-        "n_clusters": merged.n_clusters,
-        "method": "agglomerate",
-        "count": merged.count,
-        "micro_communities": merged.firsts[-1],
-        "normalized_cut": normalized_cut,
-        "modularity": modularity,
-    }

@@ -315,12 +315,15 @@ class Estimate:
         yield self._stage("groups", P, memory=memory, read=linked + 2 * lent, written=N // 10, cost=5, files=2 * P + 6)
         # Two cuts, each in a few rounds.
         yield in_rounds("refined", 8 * P, memory=memory, read=8 * linked, written=8 * (4 * N + lent / 2), moved=4 * lent, cost=30, files=2 * P + 4)
-        yield in_rounds("quality", 2 * P, memory=memory, read=2 * linked, written=P * 2**12, moved=P * 2**12, cost=8, files=P + 4)
+        yield in_rounds("quality", 3 * P, memory=memory, read=2 * linked, written=P * 2**12, moved=P * 2**12, cost=8, files=P + 4)
         vectors, in_residents = 8 * PAIRS, partial(self._stage, is_resident=True, is_certain=False)
         # Two checkpoints are there at a time.
         held, moved, rounds = 2 * N * CHECKPOINT, 3 * STEPS * h * N * vectors, 9 * STEPS
-        yield in_residents("eigenpairs", P, memory=n * RESIDENT, read=linked, written=held, moved=moved, cost=170, rounds=rounds)
+        yield in_rounds("agglomerated", P, memory=n * 16, read=4 * N, written=4 * N, cost=0.1, files=3)
+        yield in_residents("eigen", P, memory=n * RESIDENT, read=linked, written=held, moved=moved, cost=170, rounds=rounds)
         yield in_residents("coarse", 1, memory=N / COARSE * (RESIDENT + 2 * vectors), read=0, written=0, cost=3)
+        yield in_residents("spectral", P, memory=n * vectors * 3, read=N * vectors, written=4 * N, cost=6)
+        yield in_rounds("by_eigenvectors", P, memory=n * 32, read=8 * N, written=8 * N, moved=4 * h * N, cost=0.2, files=P + 4)
         yield self._stage("first_nodes", P, memory=n * 24, read=8 * N, written=P * 2**10, cost=0.2, files=4)
         yield self._stage("labeled", P, memory=n * (stored + 64), read=N * (stored + 24), written=8 * N, moved=8 * N, cost=0.5, files=self.chunks + 5)
         yield self._stage("labels", self.chunks, memory=self.chunk_rows * 64 + 2**24, read=8 * N, written=6 * N, cost=0.5, files=P + 3)

@@ -83,6 +83,12 @@ class Group(Protocol):
         with the resident's context as their first argument. Arrays arrive read-only.
         """
 
+    def call_split(self, method: str, arguments: Sequence[tuple[Any, ...]], n_results: int) -> list[list[Ref]]:
+        """The same for a method that returns a list of so many values: a reference for each of them.
+
+        A value goes only to those that get its reference: what is exchanged need not pass through every resident.
+        """
+
     def get(self, refs: Sequence[Ref]) -> list[Any]:
         """Wait for results. ``ResidentLostError`` if a resident died, ``TaskFailedError`` if a method raised."""
 

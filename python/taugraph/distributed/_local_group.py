@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -31,13 +32,25 @@ class LocalRef:
         return unpacked(self.payload)
 
 
+@dataclass(frozen=True)
+class _Call:
+    """A call that waits, the references for its results, and those it uses."""
+
+    refs: list[LocalRef]
+    method: str
+    arguments: tuple[Any, ...]
+    used: list[LocalRef]
+    is_split: bool
+
+
 class _Member:
     """A resident: its process and the calls that wait for it."""
 
     def __init__(self, birth: Birth) -> None:
         self.birth = birth
-        self.calls: deque[tuple[LocalRef, str, tuple[Any, ...], list[LocalRef]]] = deque()
-        self.current: LocalRef | None = None
+        self.calls: deque[_Call] = deque()
+        # What the answers that it is working on are to be put into.
+        self.current: list[LocalRef] = []
         self.life = ""
         self.process: Process | None = None
 
@@ -45,17 +58,19 @@ class _Member:
         """Start the process; its first answer is its life."""
         self.process = Process(self.birth.threads)
         self.process.send(("born", 0, self.birth))
-        self.current = LocalRef()
+        self.current = [LocalRef()]
 
     def send_next(self) -> None:
         """Send the next call if nothing is under way and its arguments are there."""
-        if self.process is None or self.current is not None or not self.calls:
+        if self.process is None or self.current or not self.calls:
             return
-        payloads = [each.payload for each in self.calls[0][3]]
+        payloads = [each.payload for each in self.calls[0].used]
         ready = [payload for payload in payloads if payload is not None]
         if len(ready) == len(payloads):
-            self.current, method, arguments, _ = self.calls.popleft()
-            self.process.send(("call", len(ready), (self.life, method, arguments)), ready)
+            call = self.calls.popleft()
+            self.current = call.refs
+            kind, number = ("call_split", (len(call.refs),)) if call.is_split else ("call", ())
+            self.process.send((kind, len(ready), (self.life, call.method, call.arguments, *number)), ready)
 
     def lost(self) -> None:
         """The process is dead: so are the calls."""
@@ -63,10 +78,9 @@ class _Member:
         reason = death(self.process.kill())
         self.process = None
         payload = packed(Failure("lost", self.birth.key, reason))
-        for ref in [self.current, *(call[0] for call in self.calls)]:
-            if ref is not None:
-                ref.payload = payload
-        self.current = None
+        for ref in [*self.current, *(ref for call in self.calls for ref in call.refs)]:
+            ref.payload = payload
+        self.current = []
         self.calls.clear()
 
     def end(self) -> None:
@@ -86,19 +100,20 @@ class Exchange:
         for member in self.members:
             member.send_next()
         busy: dict[Connection, _Member] = {
-            member.process.connection: member
-            for member in self.members
-            if member.process is not None and member.current is not None
+            member.process.connection: member for member in self.members if member.process is not None and member.current
         }
         for connection in wait(list(busy), timeout) if busy else ():
             assert isinstance(connection, Connection)
             member = busy[connection]
-            assert member.process is not None and member.current is not None
-            answer = member.process.answer()
-            if answer is None:
+            assert member.process is not None
+            # It sends all answers to a call one after the other.
+            answers = [answer for _ in member.current if (answer := member.process.answer()) is not None]
+            if len(answers) < len(member.current):
                 member.lost()
-            else:
-                member.current.payload, member.current = answer, None
+                continue
+            for ref, answer in zip(member.current, answers):
+                ref.payload = answer
+            member.current = []
 
     def wait_for(self, refs: Sequence[LocalRef]) -> None:
         while any(ref.payload is None for ref in refs):
@@ -135,21 +150,30 @@ class LocalGroup:
         return len(self.members)
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[LocalRef]:
-        if len(arguments) != len(self):
-            raise ValueError(f"{method}: {len(arguments)} tuples of arguments for {len(self)} residents")
-        refs = []
-        for member, each in zip(self.members, arguments):
-            placed, used = extract(each, LocalRef)
-            ref = LocalRef()
-            refs.append(ref)
-            if member.process is None:
-                ref.payload = packed(Failure("lost", member.birth.key, "it is dead"))
-            else:
-                member.calls.append((ref, method, placed, used))
+        refs = [ref for (ref,) in self._call(method, arguments, None)]
         if method == "save":
             self._saving = refs
-        self.exchange.pump(0)
         return refs
+
+    def call_split(self, method: str, arguments: Sequence[tuple[Any, ...]], n_results: int) -> list[list[LocalRef]]:
+        return self._call(method, arguments, n_results)
+
+    def _call(self, method: str, arguments: Sequence[tuple[Any, ...]], n_results: int | None) -> list[list[LocalRef]]:
+        if len(arguments) != len(self):
+            raise ValueError(f"{method}: {len(arguments)} tuples of arguments for {len(self)} residents")
+        all_refs = []
+        for member, each in zip(self.members, arguments):
+            placed, used = extract(each, LocalRef)
+            refs = [LocalRef() for _ in range(1 if n_results is None else n_results)]
+            all_refs.append(refs)
+            if member.process is None:
+                payload = packed(Failure("lost", member.birth.key, "it is dead"))
+                for ref in refs:
+                    ref.payload = payload
+            else:
+                member.calls.append(_Call(refs, method, placed, used, n_results is not None))
+        self.exchange.pump(0)
+        return all_refs
 
     def get(self, refs: Sequence[LocalRef]) -> list[Any]:
         self.exchange.wait_for(refs)
@@ -162,7 +186,7 @@ class LocalGroup:
     def restart_dead(self) -> list[int]:
         for member in self.members:
             # Everything under way is to be ignored, but has to end before the state goes back.
-            while member.process is not None and (member.current is not None or member.calls):
+            while member.process is not None and (member.current or member.calls):
                 self.exchange.pump(1.0)
         dead = [index for index, member in enumerate(self.members) if member.process is None]
         self.deaths.add(dead, max(member.birth.memory for member in self.members), memory_bytes())
@@ -172,7 +196,7 @@ class LocalGroup:
     def _bear(self, members: Sequence[_Member]) -> None:
         for member in members:
             member.bear()
-        refs = [member.current for member in members if member.current is not None]
+        refs = [ref for member in members for ref in member.current]
         self.exchange.wait_for(refs)
         lives = [ref.value() for ref in refs]
         raise_failures(lives)

@@ -231,7 +231,7 @@ def _misfit(estimate: Estimate, nodes: Sequence[Node]) -> tuple[str, str, Stage]
     if unplaced:
         needed = f"the {counted(len(estimate.residents), 'resident')} of eigenpairs need {readable_bytes(sum(estimate.residents))} together"
         offered = f"{describe(nodes)}, {readable_bytes(sum(node.memory for node in nodes))} in all, without room for {unplaced} of them"
-        return needed, offered, estimate.stages["eigenpairs"]
+        return needed, offered, estimate.stages["eigen"]
     return None
 
 

@@ -60,16 +60,26 @@ class RayGroup:
         return len(self.actors)
 
     def call(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        refs = self._call(method, arguments, "call", 1)
+        if method == "save":
+            self._saving = refs
+        return refs
+
+    def call_split(self, method: str, arguments: Sequence[tuple[Any, ...]], n_results: int) -> list[list[Any]]:
+        if n_results == 1:
+            return [[ref] for ref in self._call(method, arguments, "call_only", 1)]
+        return self._call(method, arguments, "call_split", n_results, n_results)
+
+    def _call(self, method: str, arguments: Sequence[tuple[Any, ...]], by: str, n_results: int, *more: int) -> list[Any]:
+        """Call a method by way of one of `Resident`: a reference from each actor, or a list of them if it has several results."""
         if len(arguments) != len(self):
             raise ValueError(f"{method}: {len(arguments)} tuples of arguments for {len(self)} residents")
         refs = []
         for actor, life, birth, each in zip(self.actors, self.lives, self.births, arguments):
             placed, used = extract(each, self._ray.ObjectRef)
             # References as arguments of their own, so that Ray fetches them before the call.
-            name = f"{birth.key}.{method}"
-            refs.append(actor.call.options(name=name).remote(life, method, placed, *used))
-        if method == "save":
-            self._saving = refs
+            options = getattr(actor, by).options(name=f"{birth.key}.{method}", num_returns=n_results)
+            refs.append(options.remote(life, method, placed, *more, *used))
         return refs
 
     def get(self, refs: Sequence[Any]) -> list[Any]:

@@ -98,6 +98,17 @@ class Resident:
         except (Exception, SystemExit) as error:
             return self._failure(error, method)
 
+    def call_split(self, life: str, method: str, arguments: tuple[Any, ...], n_results: int, *values: Any) -> list[Any]:
+        """The same for a method with so many results; each of them is the failure if there is one."""
+        results = self.call(life, method, arguments, *values)
+        if not isinstance(results, Failure) and len(results) != n_results:
+            results = self._failure(ValueError(f"{len(results)} results, expected {n_results}"), method)
+        return [results] * n_results if isinstance(results, Failure) else list(results)
+
+    def call_only(self, life: str, method: str, arguments: tuple[Any, ...], *values: Any) -> Any:
+        """The only result of such a method, for Ray, which would take a list of one for the result itself."""
+        return self.call_split(life, method, arguments, 1, *values)[0]
+
     def _failure(self, error: BaseException, method: str) -> Failure:
         name, reason = f"{self.birth.key}.{method}", f"{type(error).__name__}: {error}"
         if isinstance(error, MemoryError):

@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -42,10 +43,19 @@ def serve(connection: Any) -> None:
             case ("born", _, Birth() as birth):
                 resident = Resident(birth)
                 answer = resident.hello()
+            case ("call_split", _, arguments):
+                assert resident is not None
+                _answer(connection, resident.call_split(*arguments, *values))
+                continue
             case (method, _, arguments):
                 answer = getattr(resident, method)(*arguments, *values)
+        _answer(connection, [answer])
+
+
+def _answer(connection: Any, values: Sequence[Any]) -> None:
+    for value in values:
         try:
-            send(connection, packed(answer), os.getppid())
+            send(connection, packed(value), os.getppid())
         except ConnectionError:
             return
 

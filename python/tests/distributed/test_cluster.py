@@ -97,6 +97,7 @@ def test_the_same_bytes_after_an_interruption(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
     clustered(uri, folder, 3, n_clusters=4, progress=events.append)
     done = {event["task"].partition("/")[0] for event in events if event["event"] == "task"}
+    # What was found in the same way is not computed again from there.
     assert done == {"refined", "labels"}
     assert {path: path.read_bytes() for path in before} == before
     # Other data are another run.
@@ -111,7 +112,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     refused: dict[str, dict[str, Any]] = {
         "ask for fewer": {"n_clusters": 41},
         "at least 1": {"n_clusters": 0},
-        "cluster.method = spectral: on partitions": {"params": {"cluster.method": "spectral"}},
+        "cluster.components = joint: on partitions": {"params": {"cluster.components": "joint"}},
         "cluster.count = eigengap": {"params": {"cluster.count": "eigengap"}},
     }
     for message, more in refused.items():

@@ -70,7 +70,9 @@ def test_no_task_needs_more_than_is_said(table: str, n_parts: int, request: pyte
         cluster(request.getfixturevalue(table), str(tmp_path), partitions=n_parts, executor=executor)
     estimate = Estimate.of(Plan.from_json(storage.read_json(PLAN)))
     records, workers = records_of(storage), set()
-    assert set(records) == set(executor.reserved)
+    # Residents are no tasks; what they found has a record of its own.
+    assert set(records) - {"eigen/00000", "spectral/00000"} == set(executor.reserved)
+    records = {key: records[key] for key in executor.reserved}
     for key, record in sorted(records.items(), key=lambda each: float(each[1]["ended"])):
         reserved = executor.reserved[key]
         assert record["peak_bytes"] <= reserved, key

@@ -50,6 +50,40 @@ def test_results_go_from_group_to_group(executor: BaseExecutor, group: Group) ->
     assert coarse.get(coarse.call("gather", [(vectors, coarse.call("vector", [(1,)])[0])])) == [130]
 
 
+def test_slices_go_where_they_are_wanted(executor: BaseExecutor, group: Group) -> None:
+    # Some of them larger than what a pipe or a message takes, some empty.
+    sizes = [200_000, 3, 0]
+    slices = group.call_split("slices", [(sizes,)] * 2, 3)
+    assert [len(refs) for refs in slices] == [3, 3]
+    sums = group.call("gather", [([slices[0][to], slices[1][to]], slices[index][1]) for index, to in ((0, 0), (1, 2))])
+    assert group.get(sums) == [200_000 * (10 + 20) + 3 * 11, 3 * 21]
+    assert [len(each) for each in group.get(slices[1])] == sizes
+    # One for each of one is still a list.
+    ((one,), (other,)) = group.call_split("slices", [([5],)] * 2, 1)
+    assert np.array_equal(group.get([other])[0], np.full(5, 20.0)) and len(group.get([one])[0]) == 5
+    # To residents of another group.
+    coarse = executor.residents("toys:Counter", [{"start": 100}])
+    assert coarse.get(coarse.call("gather", [([slices[0][1]], slices[1][1])])) == [3 * 11 + 3 * 21]
+
+
+def test_slices_that_cannot_be_had(group: Group) -> None:
+    for refs in group.call_split("slices", [([1, 2],)] * 2, 3):
+        with pytest.raises(TaskFailedError, match=r"slices: ValueError: 2 results, expected 3"):
+            group.get(refs[1:])
+    add(group, [-10, 0])
+    refused, there = group.call_split("slices", [([1, 2],)] * 2, 2)
+    users = group.call("gather", [([refused[1], there[1]], there[0])] * 2)
+    for refs in ([refused[0]], users):
+        with pytest.raises(TaskFailedError, match=r"toys:Counter\[0\].slices: ValueError: negative"):
+            group.get(refs)
+    assert len(group.get(there)) == 2
+    # All of a resident that dies are lost, those of others are not.
+    lost = group.call("die", [()] * 2)
+    slices = group.call_split("slices", [([1, 2],)] * 2, 2)
+    with pytest.raises(ResidentLostError):
+        group.get([*lost, *slices[0], *slices[1]])
+
+
 def test_an_error_of_a_method(group: Group) -> None:
     refused = group.call("refuse", [()] * 2)
     # Those that use the result fail for the same reason.

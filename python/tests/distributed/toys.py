@@ -85,6 +85,12 @@ class Counter:
     def vector(self, size: int) -> np.ndarray:
         return np.full(size, float(self.value))
 
+    def slices(self, sizes: list[int]) -> list[np.ndarray]:
+        """A vector for each of several others."""
+        if self.value < 0:
+            raise ValueError("negative")
+        return [np.full(size, 10.0 * self.value + number) for number, size in enumerate(sizes)]
+
     def gather(self, vectors: list[np.ndarray], last: np.ndarray) -> float:
         return float(sum(vector.sum() for vector in vectors) + last.sum())
 

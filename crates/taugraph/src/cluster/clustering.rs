@@ -19,7 +19,7 @@ use crate::robust::NodeGraph;
 use crate::spectral::{Embedding, MAX_WITHOUT_NEAR, Near};
 
 /// With more clusters eigenvectors cost more than they add: `auto` agglomerates.
-const MAX_SPECTRAL: usize = 50;
+pub const MAX_SPECTRAL: usize = 50;
 /// Micro-communities depend on chance, and with them what is merged: the graph is agglomerated so often; mean resistances and the best
 /// cut count,
 const TIMES: usize = 5;

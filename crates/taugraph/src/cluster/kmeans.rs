@@ -235,7 +235,7 @@ impl Problem<'_> {
 }
 
 vectorized! {
-    fn assign_rows<'a>(
+    pub(crate) fn assign_rows<'a>(
         rows: &'a [f64], n_columns: usize, centers: &'a [f64], labels: &'a mut [u32], distances: &'a mut [f64],
     ) -> () {
         for ((row, label), distance) in rows.chunks_exact(n_columns).zip(labels).zip(distances) {

@@ -26,11 +26,12 @@ pub(crate) use agglomerate::{
 pub(crate) use choice::cut_sums;
 pub use choice::{CutQuality, MethodChoice};
 pub(crate) use clustering::best_of;
-pub use clustering::{ClusterInput, Clustering, Unconverged, cluster};
+pub use clustering::{ClusterInput, Clustering, MAX_SPECTRAL, Unconverged, cluster};
 pub use constraints::Constraints;
 pub use count::{Alternative, CountByBoundaries, Evidence, Layer};
 pub use eigengap::Eigengap;
 pub use explain::{Condition, DistinctColumn, Explanation, ShallowRule, explain, typical_nodes};
+pub(crate) use kmeans::assign_rows;
 pub use kmeans::{KMeans, KMeansParams, kmeans};
 pub use membership::memberships;
 pub use memory::{memory_estimate, refuse_if_too_large, whole_run_estimate};

@@ -1,5 +1,7 @@
 //! Which nodes are merged, level by level. This depends on the graph alone.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::merging::LevelGraph;
@@ -36,15 +38,15 @@ impl Pattern {
 }
 
 /// The levels, finest first. The nodes of each are in an order that keeps merged nodes together: neighbors in the graph are
-/// neighbors in memory.
+/// neighbors in memory. Systems on them share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy {
     /// The node of the graph at each position of the finest level.
     order: Vec<u32>,
     /// Weights of the finest level; of all levels if only the graph itself is solved for.
-    weights: Vec<Vec<f64>>,
+    weights: Vec<Arc<Vec<f64>>>,
     /// The last one has no members.
-    patterns: Vec<Pattern>,
+    patterns: Vec<Arc<Pattern>>,
     /// The largest weight of the graph: all weights here are divided by it, so that squares neither underflow nor overflow.
     heaviest: f64,
 }
@@ -72,8 +74,8 @@ impl Hierarchy {
         }
         // From the coarsest level down: nodes follow the order of the nodes they merge into.
         let mut order: Vec<u32> = (0..levels[levels.len() - 1].len() as u32).collect();
-        let mut patterns = Vec::new();
-        let mut weights: Vec<Vec<f64>> = Vec::new();
+        let mut patterns: Vec<Arc<Pattern>> = Vec::new();
+        let mut weights: Vec<Arc<Vec<f64>>> = Vec::new();
         while let Some(level) = levels.pop() {
             let mut firsts = Vec::new();
             if let Some(merger) = mergers.get(levels.len()) {
@@ -83,11 +85,12 @@ impl Hierarchy {
             if systems == Systems::Any {
                 weights.clear();
             }
-            weights.push(of_level);
-            patterns.push(match patterns.last() {
+            weights.push(Arc::new(of_level));
+            let pattern = match patterns.last() {
                 Some(coarse) if systems == Systems::Any => with_slots(pattern, coarse),
                 _ => pattern,
-            });
+            };
+            patterns.push(Arc::new(pattern));
         }
         patterns.reverse();
         weights.reverse();
@@ -104,17 +107,32 @@ impl Hierarchy {
     }
 
     /// Weights of the finest level.
-    pub(super) fn weights(&self) -> &[f64] {
+    pub(super) fn weights(&self) -> &Arc<Vec<f64>> {
         &self.weights[0]
     }
 
     /// Weights of a coarser level, if they are the same in every system.
-    pub(super) fn coarse_weights(&self, depth: usize) -> Option<&[f64]> {
-        self.weights.get(depth).map(Vec::as_slice)
+    pub(super) fn coarse_weights(&self, depth: usize) -> Option<&Arc<Vec<f64>>> {
+        self.weights.get(depth)
     }
 
-    pub(super) fn patterns(&self) -> &[Pattern] {
+    pub(super) fn patterns(&self) -> &[Arc<Pattern>] {
         &self.patterns
+    }
+
+    /// Where the nodes of a level begin on the finest one, in the order of the hierarchy, followed by the end of the last. If there are not so
+    /// many levels it is the coarsest; nodes that merge with nothing before are nodes of their own.
+    pub fn aggregates(&self, depth: usize) -> Vec<u32> {
+        let mut begins: Vec<u32> = (0..=self.order.len() as u32).collect();
+        let mut alone = Vec::new();
+        for pattern in self.patterns[..self.patterns.len() - 1].iter().take(depth) {
+            let n_members = pattern.firsts[pattern.firsts.len() - 1] as usize;
+            // They come last on every level.
+            alone.splice(..0, begins[n_members + 1..].iter().copied());
+            begins = pattern.firsts.iter().map(|&first| begins[first as usize]).collect();
+        }
+        begins.extend(alone);
+        begins
     }
 
     /// Bytes for the levels of a graph of this size, while they are built, and afterwards with one system on

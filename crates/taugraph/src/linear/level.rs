@@ -1,6 +1,6 @@
 //! One level of one system: its matrix, and the operations of a cycle on it.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -16,20 +16,20 @@ const IN_SEQUENCE: usize = 4 * CHUNK;
 const DAMPING: f64 = 2.0 / 3.0;
 
 /// One level of one system.
-pub(super) struct Level<'a> {
-    pub pattern: &'a Pattern,
-    weights: Cow<'a, [f64]>,
+pub(super) struct Level {
+    pub pattern: Arc<Pattern>,
+    weights: Arc<Vec<f64>>,
     /// 0 if a node takes no part.
     pub diagonal: Vec<f64>,
     /// The step of the smoother: damped 1/diagonal, undamped if a node has no neighbors, 0 if it takes no part.
     steps: Vec<f64>,
 }
 
-impl<'a> Level<'a> {
+impl Level {
     /// The level of the graph itself; and, for each node, its diagonal's excess over the weights to nodes that are not clamped.
     /// Computed directly rather than as a difference, the excess is exactly 0 where nothing is clamped.
     pub fn finest(
-        hierarchy: &'a Hierarchy,
+        hierarchy: &Hierarchy,
         is_clamped: &[bool],
         extra_at: impl Fn(usize) -> f64 + Sync,
     ) -> (Self, Vec<f64>) {
@@ -48,18 +48,18 @@ impl<'a> Level<'a> {
         };
         let diagonal =
             places().map(|place| if is_clamped[place] { 0.0 } else { diagonal_at(place) }).collect();
-        (Self::new(pattern, Cow::Borrowed(weights), diagonal), excess)
+        (Self::new(pattern.clone(), weights.clone(), diagonal), excess)
     }
 
     /// A level of merged nodes.
-    pub fn coarse(pattern: &'a Pattern, weights: Cow<'a, [f64]>, excess: &[f64]) -> Self {
+    pub fn coarse(pattern: Arc<Pattern>, weights: Arc<Vec<f64>>, excess: &[f64]) -> Self {
         let of_row = |node: usize| &weights[pattern.offsets[node]..pattern.offsets[node + 1]];
         let nodes = (0..pattern.len()).into_par_iter().with_min_len(CHUNK);
         let diagonal = nodes.map(|node| excess[node] + of_row(node).iter().sum::<f64>()).collect();
         Self::new(pattern, weights, diagonal)
     }
 
-    fn new(pattern: &'a Pattern, weights: Cow<'a, [f64]>, diagonal: Vec<f64>) -> Self {
+    fn new(pattern: Arc<Pattern>, weights: Arc<Vec<f64>>, diagonal: Vec<f64>) -> Self {
         let step = |(node, diagonal): (usize, &f64)| {
             let is_alone = pattern.offsets[node] == pattern.offsets[node + 1];
             match *diagonal {
@@ -78,7 +78,7 @@ impl<'a> Level<'a> {
     }
 
     fn rows<'b, T: Real>(&'b self, x: &'b [T], r: &'b [T], width: usize) -> Rows<'b, T> {
-        let Pattern { offsets, ids, .. } = self.pattern;
+        let Pattern { offsets, ids, .. } = &*self.pattern;
         Rows {
             offsets,
             ids,
@@ -131,7 +131,7 @@ impl<'a> Level<'a> {
 
     /// Weights between the merged nodes, without those of removed nodes.
     pub fn merged_weights(&self, coarse: &Pattern, is_out: impl Fn(usize) -> bool + Sync) -> Vec<f64> {
-        let (pattern, weights) = (self.pattern, &self.weights[..]);
+        let (pattern, weights) = (&*self.pattern, &self.weights[..]);
         let mut merged = vec![0.0; coarse.ids.len()];
         let mut rows = Vec::with_capacity(coarse.len());
         let mut rest = &mut merged[..];
@@ -186,7 +186,7 @@ impl<'a> Level<'a> {
 
     /// The inverse of the whole matrix of a level.
     pub fn inverse(&self, excess: &[f64]) -> Inverse {
-        let Pattern { offsets, ids, .. } = self.pattern;
+        let Pattern { offsets, ids, .. } = &*self.pattern;
         let weights = &self.weights[..];
         Inverse::of(SmallMatrix { offsets, ids, weights, diagonal: &self.diagonal, excess })
     }

@@ -68,11 +68,15 @@ pub(crate) fn solve(
         return Ok(solved);
     }
     let unit = hierarchy.heaviest();
+    let clamped: Option<&[bool]> = match ground {
+        Ground::None(_) => None,
+        Ground::Some { clamped, .. } => Some(clamped),
+    };
     let multigrid = match ground {
         Ground::None(_) => Multigrid::new(hierarchy, None, None),
-        Ground::Some { clamped, extra } => {
+        Ground::Some { extra, .. } => {
             let extra: Vec<f64> = extra.iter().map(|extra| extra / unit).collect();
-            Multigrid::new(hierarchy, Some(clamped), Some(&extra))
+            Multigrid::new(hierarchy, clamped, Some(&extra))
         }
     };
     // Right-hand sides are padded to whole lanes.
@@ -81,7 +85,7 @@ pub(crate) fn solve(
     for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
         let of_node = &right[node as usize * width..(node as usize + 1) * width];
         row.iter_mut().zip(of_node).for_each(|(out, right)| *out = right / unit);
-        if multigrid.is_clamped(node as usize) {
+        if clamped.is_some_and(|clamped| clamped[node as usize]) {
             row.fill(0.0);
         }
     }

@@ -1,6 +1,6 @@
 //! The preconditioner: the error that a level cannot smooth out is corrected on the next.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::coarsest::Inverse;
 use super::conjugate::System;
@@ -13,11 +13,11 @@ pub(crate) const FINEST: usize = 0;
 /// Corrections per level below the first: two (a W-cycle) keep the iterations from growing with the number of levels.
 const ROUNDS: usize = 2;
 
-/// The levels of one system, finest first, and the inverse of the coarsest.
-pub(crate) struct Multigrid<'a> {
-    levels: Vec<Level<'a>>,
+/// The levels of one system, finest first, and the inverse of the coarsest. It shares patterns and weights with the hierarchy, which it may
+/// outlive.
+pub(crate) struct Multigrid {
+    levels: Vec<Level>,
     coarsest: Inverse,
-    clamped: Option<&'a [bool]>,
 }
 
 /// Vectors of one level.
@@ -27,9 +27,9 @@ pub(crate) struct Workspace<T> {
     other: Vec<T>,
 }
 
-impl<'a> Multigrid<'a> {
+impl Multigrid {
     /// `clamped` and `extra` are by node of the graph.
-    pub fn new(hierarchy: &'a Hierarchy, clamped: Option<&'a [bool]>, extra: Option<&[f64]>) -> Self {
+    pub fn new(hierarchy: &Hierarchy, clamped: Option<&[bool]>, extra: Option<&[f64]>) -> Self {
         let order = hierarchy.order();
         let is_clamped: Vec<bool> =
             order.iter().map(|&node| clamped.is_some_and(|clamped| clamped[node as usize])).collect();
@@ -40,17 +40,13 @@ impl<'a> Multigrid<'a> {
             let fine = &levels[depth - 1];
             excess = fine.merged_excess(pattern, &excess);
             let weights = match hierarchy.coarse_weights(depth) {
-                Some(weights) => Cow::Borrowed(weights),
-                None => Cow::Owned(fine.merged_weights(pattern, |place| depth == 1 && is_clamped[place])),
+                Some(weights) => weights.clone(),
+                None => Arc::new(fine.merged_weights(pattern, |place| depth == 1 && is_clamped[place])),
             };
-            levels.push(Level::coarse(pattern, weights, &excess));
+            levels.push(Level::coarse(pattern.clone(), weights, &excess));
         }
         let coarsest = levels[levels.len() - 1].inverse(&excess);
-        Self { levels, coarsest, clamped }
-    }
-
-    pub fn is_clamped(&self, node: usize) -> bool {
-        self.clamped.is_some_and(|clamped| clamped[node])
+        Self { levels, coarsest }
     }
 
     /// The diagonal of the system, in the order of the hierarchy.
@@ -71,7 +67,7 @@ impl<'a> Multigrid<'a> {
 
     /// Work space for cycles that begin at a level.
     pub fn level_workspace<T: Real>(&self, depth: usize, width: usize) -> Vec<Workspace<T>> {
-        let of_level = |level: &Level<'_>| {
+        let of_level = |level: &Level| {
             let zeros = || vec![T::default(); level.pattern.len() * width];
             Workspace { right: zeros(), x: zeros(), other: zeros() }
         };
@@ -119,7 +115,7 @@ impl<'a> Multigrid<'a> {
     }
 }
 
-impl System for Multigrid<'_> {
+impl System for Multigrid {
     type Workspace = Vec<Workspace<f64>>;
 
     fn workspace(&self, width: usize) -> Vec<Workspace<f64>> {

@@ -11,6 +11,7 @@ mod links;
 mod order;
 mod outside;
 mod pools;
+mod solver;
 #[cfg(test)]
 mod tests;
 mod weights;
@@ -28,6 +29,10 @@ pub use links::link_weight;
 pub use order::{bit_histogram, value_of_key};
 pub use outside::{OutsideCandidate, nearest_outside};
 pub use pools::{half_pools, joined_halves};
+pub use solver::{
+    CoarseSolver, Dense, Directions, EigenOutcome, EigenSearch, EmbeddedRows, Farthest, Halo, LocalEdges,
+    Look, PartitionSolver, embedding_centers,
+};
 pub use weights::{edge_weights, finished_scales, probabilities, robust_values};
 
 /// Points that were prepared for the metric already, as they are stored: scaled to length 1 once more they would have other bits.

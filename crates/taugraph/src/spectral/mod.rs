@@ -17,6 +17,10 @@ pub(crate) use embedding::{embed_near, unit_row};
 pub use laplacian::{Laplacian, LaplacianKind};
 pub use pairs::{EigenInfo, EigenParams, EigenSolver, Eigenpairs, SolverChoice};
 pub use solve::smallest_eigenpairs;
+pub(crate) use solvers::{
+    Block, CHUNK, Context, DavidsonParams, Directions, FRESH, HARMLESS, MAX_STARTS, Pace, Projection,
+    Quality, START, Widths, coarse_vectors, new_ones, products,
+};
 
 /// Up to so many nodes the search for eigenvectors makes no use of another clustering.
 pub(crate) const MAX_WITHOUT_NEAR: usize = solvers::davidson::LONG;

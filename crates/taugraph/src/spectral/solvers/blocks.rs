@@ -10,13 +10,17 @@ use crate::error::{Error, Result};
 use crate::linear::LANES;
 
 /// Nodes per chunk.
-pub(super) const CHUNK: usize = 2048;
+pub(crate) const CHUNK: usize = 2048;
 /// Directions of a block whose squared length, relative to the longest, is below this are not new.
 const DEPENDENT: f64 = 1e-12;
+/// A vector of which less than this fraction is orthogonal to the space lies in it.
+const KNOWN: f64 = 1e-10;
+/// If rounding errors grow by no more than this, vectors stay orthogonal enough: to 1e-13.
+pub(crate) const HARMLESS: f64 = 1e3;
 
 /// `width` vectors, padded with zeros to whole lanes.
 #[derive(Clone)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub width: usize,
     pub values: Vec<f64>,
 }
@@ -107,6 +111,11 @@ impl Block {
 
     /// Euclidean length of each vector.
     pub fn lengths(&self) -> Vec<f64> {
+        self.squares().into_iter().map(f64::sqrt).collect()
+    }
+
+    /// Its square.
+    pub fn squares(&self) -> Vec<f64> {
         let squares_of = |chunk: &[f64]| {
             let mut squares = vec![0.0; self.width];
             for node in chunk.chunks_exact(self.width) {
@@ -119,7 +128,7 @@ impl Block {
         for chunk in &chunks {
             squares.iter_mut().zip(chunk).for_each(|(square, part)| *square += part);
         }
-        squares.into_iter().map(f64::sqrt).collect()
+        squares
     }
 
     /// Scales every nonzero vector to length 1; returns the original lengths.
@@ -137,25 +146,73 @@ impl Block {
         if lengths.iter().any(|length| !length.is_finite()) {
             return Err(Error::Numerical { what: "an eigenproblem" });
         }
-        let width = self.width;
-        let (squares, directions) = symmetric_eigen(products(self.view(), self.view()).as_ref())?;
+        let directions = Directions::of(products(self.view(), self.view()).as_ref())?;
+        Ok((self.combined(directions.rotation.as_ref()), directions.count, directions.growth))
+    }
+
+    /// The combinations of the vectors given by the columns of `rotation`.
+    pub fn combined(&self, rotation: MatRef<'_, f64>) -> Block {
+        let mut out = Block::zeros(self.values.len() / self.width, rotation.ncols());
+        let to = out.view_mut().subrows_mut(0, rotation.ncols());
+        let from = self.view().subrows(0, rotation.nrows());
+        multiply(to, Accum::Replace, rotation.transpose(), from, 1.0);
+        out
+    }
+
+    /// Replaces the first vectors by combinations of them, given by the columns of `rotation`.
+    pub fn rotate(&mut self, rotation: MatRef<'_, f64>) {
+        let (before, after, width) = (rotation.nrows(), rotation.ncols(), self.width);
+        self.values.par_chunks_mut(CHUNK * width).for_each(|chunk| {
+            let n = chunk.len() / width;
+            let mut rotated = Mat::<f64>::zeros(after, n);
+            let view = MatRef::from_column_major_slice(&*chunk, width, n).subrows(0, before);
+            multiply(rotated.as_mut(), Accum::Replace, rotation.transpose(), view, 1.0);
+            MatMut::from_column_major_slice_mut(chunk, width, n).subrows_mut(0, after).copy_from(rotated);
+        });
+    }
+}
+
+/// Orthonormal combinations of vectors of length 1, or 0.
+pub(crate) struct Directions {
+    /// A column for each, padded with zeros to whole lanes.
+    pub rotation: Mat<f64>,
+    /// Their number: dependent vectors are dropped.
+    pub count: usize,
+    /// By how much errors in the vectors may have grown.
+    pub growth: f64,
+}
+
+impl Directions {
+    /// From all inner products of the vectors (Stathopoulos and Wu 2002).
+    pub fn of(products: MatRef<'_, f64>) -> Result<Self> {
+        let width = products.nrows();
+        let (squares, directions) = symmetric_eigen(products)?;
         let kept: Vec<usize> = (0..width)
             .rev()
             .take_while(|&at| squares[at] > DEPENDENT * squares[width - 1].max(1.0))
             .collect();
-        let mut out = Block::zeros(self.values.len() / width, kept.len());
-        let rotation = Mat::from_fn(width, out.width, |row, column| match kept.get(column) {
+        let n_columns = kept.len().max(1).next_multiple_of(LANES);
+        let rotation = Mat::from_fn(width, n_columns, |row, column| match kept.get(column) {
             Some(&at) => directions[(row, at)] / squares[at].sqrt(),
             None => 0.0,
         });
-        multiply(out.view_mut(), Accum::Replace, rotation.transpose(), self.view(), 1.0);
         let growth = kept.last().map_or(1.0, |&least| 1.0 / squares[least].sqrt());
-        Ok((out, kept.len(), growth))
+        Ok(Self { rotation, count: kept.len(), growth })
     }
 }
 
+/// Which vectors have a direction that is new after known ones were removed, by their lengths before and after, and by how much rounding
+/// errors of these have grown. What is left of known vectors is rounding error: scaled up to length 1 it would be neither new nor orthogonal.
+pub(crate) fn new_ones(before: &[f64], after: &[f64]) -> (Vec<bool>, f64) {
+    let is_new = |(before, after): (&f64, &f64)| *after > KNOWN * before;
+    let kept: Vec<bool> = before.iter().zip(after).map(is_new).collect();
+    let growths = before.iter().zip(after).zip(&kept).filter(|(_, kept)| **kept);
+    let growth = growths.map(|((before, after), _)| before / after).fold(1.0, f64::max);
+    (kept, growth)
+}
+
 /// All inner products between the rows of `a` and `b`.
-pub(super) fn products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn products(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let n = a.ncols();
     let of_chunk = |chunk: usize| {
         let (first, length) = (chunk * CHUNK, CHUNK.min(n - chunk * CHUNK));

@@ -11,14 +11,13 @@ use faer::Mat;
 
 use super::Context;
 use super::blocks::Block;
+use super::pace::Pace;
+use super::projection::FRESH;
 use super::quality::Quality;
-use super::search_space::{FRESH, SearchSpace, residuals_at_once};
+use super::search_space::{SearchSpace, residuals_at_once};
 use crate::error::Result;
 use crate::linear::LANES;
 
-const MAX_STEPS: u32 = 500;
-/// Steps without progress after which pairs within the tolerance are accepted: the next pair is too close to be told apart.
-const PATIENCE: u32 = 30;
 /// Longer vectors are expensive: fewer of them are kept, and fewer are processed at once; the preconditioner is in single precision
 /// where the graph allows it. docs/decisions/0032.
 pub(in super::super) const LONG: usize = 5_000;
@@ -35,7 +34,8 @@ pub(super) trait PreconditionedOperator: Sync {
 }
 
 /// Parameters of the iteration.
-pub(super) struct DavidsonParams {
+#[derive(Clone)]
+pub(crate) struct DavidsonParams {
     /// Pairs wanted.
     pub wanted: usize,
     /// Largest residual.
@@ -54,7 +54,7 @@ pub(super) struct DavidsonParams {
 
 /// How many vectors take part.
 #[derive(Clone, Copy)]
-pub(super) struct Widths {
+pub(crate) struct Widths {
     pub block: usize,
     /// In the space before it restarts from the best vectors and as many of the previous step as fit.
     pub space: usize,
@@ -146,10 +146,7 @@ struct Search<'a, O> {
     operator: &'a O,
     params: &'a DavidsonParams,
     space: SearchSpace<'a, O>,
-    step: u32,
-    applications: usize,
-    /// The smallest worst residual so far, and the step at which it occurred.
-    best: (f64, u32),
+    pace: Pace,
     /// The lengths of the residuals when they were last computed; empty if all are to be computed.
     lengths: Vec<f64>,
 }
@@ -171,21 +168,13 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
             space.widen(rough)?;
         }
         let applications = space.widen_at_random(n_random)?;
-        Ok(Self {
-            operator,
-            params,
-            space,
-            step: 0,
-            applications,
-            best: (f64::INFINITY, 0),
-            lengths: Vec::new(),
-        })
+        Ok(Self { operator, params, space, pace: Pace::new(applications), lengths: Vec::new() })
     }
 
     fn look(&mut self) -> Result<Look> {
         let DavidsonParams { wanted, tolerance, angle, norm_bound, .. } = *self.params;
         let (values, rotation) = self.space.ritz()?;
-        let count = self.params.widths.block.min(self.space.filled);
+        let count = self.params.widths.block.min(self.space.filled());
         let judge = |lengths: &[f64]| {
             Quality::new(&values[..count], lengths.to_vec(), wanted, tolerance, angle, norm_bound)
         };
@@ -204,23 +193,13 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
         self.lengths.resize(count, 0.0);
         measured.iter().zip(residuals.lengths()).for_each(|(&rank, length)| self.lengths[rank] = length);
         let quality = judge(&self.lengths);
-        if quality.worst() < 0.5 * self.best.0 {
-            self.best = (quality.worst(), self.step);
-        }
+        self.pace.note(&quality);
         Ok(Look { rotation, count, measured, residuals, quality })
     }
 
     /// Whether the pairs are confirmed, if the search is over.
     fn verdict(&self, quality: &Quality) -> Option<bool> {
-        let confirmed = self.space.filled == self.params.widths.room
-            || quality.is_done()
-            || self.params.told_apart && quality.is_within(self.params.tolerance);
-        let is_stuck = quality.is_within(self.params.tolerance) && self.step >= self.best.1 + PATIENCE;
-        let is_over = confirmed
-            || is_stuck
-            || self.applications >= self.params.max_applications
-            || self.step == MAX_STEPS;
-        is_over.then_some(confirmed)
+        self.pace.verdict(quality, self.space.filled(), self.params)
     }
 
     fn finish(self, look: Look, confirmed: bool) -> DavidsonResult {
@@ -228,7 +207,7 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
         let gap = next.map(|distance| distance - look.quality.lengths[self.params.wanted]);
         drop(look.residuals);
         let vectors = self.space.combined(look.rotation.as_ref().subcols(0, look.count));
-        DavidsonResult { vectors, applications: self.applications, confirmed, gap }
+        DavidsonResult { vectors, applications: self.pace.applications, confirmed, gap }
     }
 
     /// Expands the space by the preconditioned residuals of pending pairs.
@@ -239,15 +218,15 @@ impl<'a, O: PreconditionedOperator> Search<'a, O> {
             quality.to_improve().iter().filter_map(|rank| measured.binary_search(rank).ok()).collect();
         let correction = (!named.is_empty()).then(|| self.operator.solve(residuals, &named));
         let leading = rotation.as_ref().subcols(0, count);
-        self.space.make_room(named.len().max(LANES), leading, self.step);
-        self.applications += named.len();
+        self.space.make_room(named.len().max(LANES), leading, self.pace.step);
+        self.pace.applications += named.len();
         let is_wider = correction.map_or(Ok(false), |correction| self.space.widen(correction))?;
         if !is_wider {
             // Everything has converged or yields nothing new, and it is not enough: continue with random vectors.
-            self.space.widen(self.space.preconditioned_random(LANES, FRESH + self.step))?;
-            self.applications += LANES;
+            self.space.widen(self.space.preconditioned_random(LANES, FRESH + self.pace.step))?;
+            self.pace.applications += LANES;
         }
-        self.step += 1;
+        self.pace.step += 1;
         Ok(())
     }
 }

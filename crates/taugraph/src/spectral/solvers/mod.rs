@@ -4,18 +4,29 @@
 mod basis;
 mod blocks;
 pub(super) mod chebyshev;
-pub(super) mod davidson;
+pub(crate) mod davidson;
 pub(super) mod dense;
 pub(super) mod lanczos;
 pub(super) mod measure;
 pub(super) mod multilevel;
 mod nested;
+mod pace;
 mod preconditioned;
+mod projection;
 mod quality;
 mod ritz;
 mod search_space;
 pub(super) mod shift_invert;
 pub(super) mod single;
+
+// What `partition` uses to run the same iteration on vectors that are spread over machines.
+pub(crate) use blocks::{Block, CHUNK, Directions, HARMLESS, new_ones, products};
+pub(crate) use davidson::{DavidsonParams, Widths};
+pub(crate) use nested::coarse_vectors;
+pub(crate) use pace::Pace;
+pub(crate) use projection::{FRESH, Projection, START};
+pub(crate) use quality::Quality;
+pub(crate) use search_space::MAX_STARTS;
 
 use crate::linear::InterruptCheck;
 use crate::random::Stream;
@@ -42,7 +53,7 @@ pub(crate) trait SymmetricMatrix: SymmetricOperator {
 
 /// What a solver gets besides the problem.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// Source of random vectors.
     pub stream: Stream,
     /// Called before every step.

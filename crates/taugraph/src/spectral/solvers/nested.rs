@@ -5,15 +5,20 @@
 
 use super::Context;
 use super::blocks::Block;
-use super::davidson::{LONG, PreconditionedOperator};
+use super::davidson::{self, DavidsonParams, LONG, PreconditionedOperator, Start, Widths};
 use super::preconditioned::Preconditioned;
 use super::search_space::SearchSpace;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::linear::Multigrid;
 
 /// Steps of the iteration on each level.
 const STEPS: usize = 2;
 /// Minimum number of nodes per vector for a level to be worthwhile.
 const NODES: usize = 16;
+/// Vectors that are to begin a search on a finer graph are known to within this angle: they are about as far from its eigenvectors.
+const ROUGH_ANGLE: f64 = 0.05;
+/// Steps for that, at most.
+const ROUGH_STEPS: usize = 20;
 
 /// Approximations to the smallest `count` eigenvectors from merged nodes; `None` if the graph is small. `null` are the null vectors.
 pub(super) fn rough_vectors(
@@ -45,15 +50,55 @@ pub(super) fn rough_vectors(
     for _ in 0..STEPS {
         (context.check)()?;
         let (values, rotation) = space.ritz()?;
-        let count = count.min(space.filled);
+        let count = count.min(space.filled());
         let residuals = space.residuals(rotation.as_ref().subcols(0, count), &values);
         if !space.widen(coarser.solve(residuals, &(0..count).collect::<Vec<_>>()))? {
             break;
         }
     }
     let (_, rotation) = space.ritz()?;
-    let found = space.combined(rotation.as_ref().subcols(0, count.min(space.filled)));
+    let found = space.combined(rotation.as_ref().subcols(0, count.min(space.filled())));
     Ok(Some(laplacian.prolonged(&found, &coarser)))
+}
+
+/// The `wanted` smallest eigenvectors of a connected graph for L·y = λ·M·y, and a few more, as starting vectors on a graph whose nodes were merged into
+/// its nodes. In the order of its hierarchy; `None` if there are few nodes.
+pub(crate) fn coarse_vectors(
+    multigrid: &Multigrid,
+    masses: Vec<f64>,
+    wanted: usize,
+    context: Context<'_>,
+) -> Result<Option<Block>> {
+    let n = masses.len();
+    let widths = Widths::new(n, wanted, n - 1, 0);
+    if n < NODES * (widths.block + 1) {
+        return Ok(None);
+    }
+    let operator = Preconditioned::of_masses(multigrid, masses, widths.at_once);
+    let mut null = Block::zeros(n, 1);
+    let width = null.width;
+    null.values.chunks_exact_mut(width).for_each(|node| node[0] = 1.0);
+    null.scale(operator.scales(), |scale| if scale > 0.0 { 1.0 / scale } else { 0.0 });
+    null.normalize();
+    let rough = rough_vectors(&operator, &null, widths.block, context)?;
+    let params = DavidsonParams {
+        wanted,
+        tolerance: f64::MIN_POSITIVE,
+        angle: ROUGH_ANGLE,
+        norm_bound: 2.0,
+        max_applications: ROUGH_STEPS * widths.block,
+        told_apart: false,
+        widths: Widths { space: widths.space.max(Widths::n_start(widths.block)).min(n - 1), ..widths },
+    };
+    match davidson::smallest(&operator, null, Start { guesses: Vec::new(), rough }, &params, context) {
+        Ok(mut found) => {
+            found.vectors.scale(operator.scales(), |scale| scale);
+            Ok(Some(found.vectors))
+        }
+        // They are only to save time.
+        Err(Error::Numerical { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub(super) enum Inverse<'a> {
     Double,
     /// A cycle in single precision of a Laplacian that is shifted a little: half the time and memory. Without the shift, groups behind
     /// links that are a million times weaker than others would be lost in rounding, and destroy the rest.
-    Single(&'a Multigrid<'a>),
+    Single(&'a Multigrid),
 }
 
 /// The Laplacian of one level. Everything is in the order of the hierarchy.
@@ -25,7 +25,7 @@ pub(super) enum Inverse<'a> {
 /// On a coarser level it is the same eigenproblem for vectors y that are constant on merged nodes: A·y = λ·M·y, where M sums the
 /// masses of the members, and u = M^½·y.
 pub(super) struct Preconditioned<'a> {
-    multigrid: &'a Multigrid<'a>,
+    multigrid: &'a Multigrid,
     inverse: Inverse<'a>,
     depth: usize,
     /// M^−½, with M the degrees or the numbers of nodes; 0 for nodes that take no part.
@@ -40,7 +40,7 @@ impl<'a> Preconditioned<'a> {
     /// The Laplacian of the graph itself.
     pub fn new(
         hierarchy: &Hierarchy,
-        multigrid: &'a Multigrid<'a>,
+        multigrid: &'a Multigrid,
         masses: Masses,
         at_once: usize,
         inverse: Inverse<'a>,
@@ -53,8 +53,18 @@ impl<'a> Preconditioned<'a> {
         Self { inverse, ..Self::with_masses(multigrid, FINEST, masses, unit, at_once) }
     }
 
+    /// The eigenproblem L·y = λ·M·y of a graph with these masses, for vectors u = M^½·y.
+    pub fn of_masses(multigrid: &'a Multigrid, masses: Vec<f64>, at_once: usize) -> Self {
+        Self::with_masses(multigrid, FINEST, masses, 1.0, at_once)
+    }
+
+    /// M^−½ at each node.
+    pub fn scales(&self) -> &[f64] {
+        &self.scales
+    }
+
     fn with_masses(
-        multigrid: &'a Multigrid<'a>,
+        multigrid: &'a Multigrid,
         depth: usize,
         masses: Vec<f64>,
         unit: f64,
@@ -168,7 +178,7 @@ impl Preconditioned<'_> {
     }
 
     /// The solutions in the place of the right-hand sides, computed in single precision; the others become 0.
-    fn solve_in_place(&self, shifted: &Multigrid<'_>, mut r: Block, named: &[usize]) -> Block {
+    fn solve_in_place(&self, shifted: &Multigrid, mut r: Block, named: &[usize]) -> Block {
         let width = named.len().min(self.at_once).next_multiple_of(f32::LANES);
         let zeros = || vec![0.0f32; self.len() * width];
         let (mut right, mut z, mut other) = (zeros(), zeros(), zeros());

@@ -12,7 +12,8 @@ const OF_ANGLE: f64 = 0.5;
 const LARGEST_ANGLE: f64 = 1e-3;
 
 /// How good the best pairs of a space are.
-pub(super) struct Quality {
+#[derive(Clone)]
+pub(crate) struct Quality {
     wanted: usize,
     /// |L·u − λ·u| of each pair.
     pub lengths: Vec<f64>,
