@@ -42,9 +42,9 @@ class Partition:
     def __getattr__(self, method: str) -> Any:
         return getattr(self.solver, method)
 
-    def about(self) -> tuple[int, list[int], float, np.ndarray]:
-        """Numbers of aggregates, the partitions whose values are needed, the sum of the degrees, and those of the aggregates."""
-        return self.solver.n_aggregates(), self.solver.sources(), self.solver.volume(), self.solver.masses()
+    def about(self) -> tuple[int, list[int], float]:
+        """The number of aggregates, the partitions whose values are needed, and the sum of the degrees."""
+        return self.solver.n_aggregates(), self.solver.sources(), self.solver.volume()
 
     def guess_labels(self, n_groups: int) -> np.ndarray:
         """Candidates from another clustering."""
@@ -120,12 +120,11 @@ class Eigenpairs:
         memory = _memory(sizes, n_nodes, n_pairs)
         self.parts: Group = executor.residents(f"{__name__}:Partition", arguments, memory)
         try:
-            self.coarse: Group = executor.residents(f"{__name__}:Coarse", [{}], max(memory) // 4)
+            self.coarse: Group = executor.residents(f"{__name__}:Coarse", [{}], sum(memory) // 8)
         except BaseException:
             self.parts.close()
             raise
         self.sources: list[list[int]] = []
-        self.masses: list[np.ndarray] = []
         self.volume, self.n_coarse = 0.0, 0
         self.kept = self._stored()
         self._unheard: list[Ref] = []
@@ -169,7 +168,7 @@ class Eigenpairs:
     def _connect(self) -> None:
         """Number the aggregates, and build their graph."""
         about = self._get(self._each("about"))
-        sizes, self.sources, self.masses = [one[0] for one in about], [one[1] for one in about], [one[3] for one in about]
+        sizes, self.sources = [one[0] for one in about], [one[1] for one in about]
         # One after the other, in the order of the partitions.
         self.volume = sum(one[2] for one in about)
         firsts = [sum(sizes[:part]) for part in range(self.n_parts)]
@@ -215,7 +214,8 @@ class Eigenpairs:
 
     def _start(self) -> tuple[_core.EigenSearch, int]:
         """A search with a space of guesses and random vectors, and the number of guesses."""
-        (rough,) = self.coarse.call_split("rough_vectors", [(self.masses, self.n_pairs - 1, self.plan.seed)], self.n_parts)
+        arguments = self._each("masses"), self.n_pairs - 1, self.plan.seed
+        (rough,) = self.coarse.call_split("rough_vectors", [arguments], self.n_parts)
         n_rough = self.coarse.get(rough[:1])[0].shape[1]
         n_guesses = n_rough + (self.n_pairs if self.has_guesses else 0)
         search = self._new_search(n_guesses)

@@ -39,7 +39,8 @@ def spectral(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int, n_
     found = _recorded(executor, "eigen/00000", fingerprint, pairs)
     executor.job.storage.delete(CHECKPOINTS)
     rounds = _recorded(executor, _KEY, fingerprint, lambda: _kmeans.clusters(executor, plan, n_nodes, n_clusters))
-    return {**found, "converged": True, "kmeans": rounds}
+    # Pairs that have not converged are an error.
+    return {**found, "converged": rounds["converged"], "kmeans": rounds}
 
 
 def _recorded(executor: BaseExecutor, key: str, fingerprint: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

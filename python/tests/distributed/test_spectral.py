@@ -88,7 +88,7 @@ def solved(
     """What is said of the clusters, and the labels by node."""
     storage = Storage(str(folder))
     write(storage, graph, owner, n_parts, guess)
-    with Local(workers=more.pop("workers", 2)) as executor:
+    with more.pop("executor", None) or Local(workers=more.pop("workers", 2)) as executor:
         executor.attach(storage, "manifest", more.pop("progress", None))
         found = spectral(executor, plan_of(n_parts, more.pop("params", None)), "manifest", len(owner), k)
     labels = np.empty(len(owner), int)
@@ -167,6 +167,16 @@ def test_a_resident_that_is_killed_changes_nothing(
     assert killed and again == found
     assert any(f"back to step {step // 5 * 5}" in event.get("text", "") for event in events)
     assert files(tmp_path / "killed") == files(tmp_path / "quiet")
+
+
+def test_a_cluster_gives_the_same_bytes(cluster: Any, tmp_path: Path) -> None:
+    from taugraph.distributed import Ray
+
+    points, k = blobs(1500)
+    graph, owner = graph_of(points), owners(points, 3)
+    found, _ = solved(tmp_path / "local", graph, owner, 3, k)
+    again, _ = solved(tmp_path / "ray", graph, owner, 3, k, executor=Ray(patience=10))
+    assert again == found and files(tmp_path / "ray") == files(tmp_path / "local")
 
 
 def test_a_run_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

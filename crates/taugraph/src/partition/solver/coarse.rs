@@ -10,6 +10,9 @@ use crate::spectral::{Block, Context, coarse_vectors};
 
 /// Right-hand sides of one cycle.
 const AT_ONCE: usize = 4 * LANES;
+/// Steps of the search for rough solutions, and aggregates up to which it is made: there are machines waiting for one.
+const STEPS: usize = 20;
+const MANY: usize = 1 << 18;
 
 /// L = D − W on aggregates: what is constant on them is solved for here.
 pub struct CoarseSolver {
@@ -89,17 +92,20 @@ impl CoarseSolver {
         Ok(self.parts(&solution.values, width))
     }
 
-    /// Rough solutions of the eigenproblem among vectors that are constant on aggregates, given the sums of their degrees: about `count` vectors, for each
-    /// partition; none if there are too few aggregates for that.
-    pub fn rough_vectors(&self, masses: &[&[f64]], count: usize, seed: u64) -> Result<Option<Vec<Dense>>> {
+    /// Rough solutions of the eigenproblem among vectors that are constant on aggregates, given the sums of their degrees: the wanted ones and a few more, for
+    /// each partition; none if there are too few aggregates for that.
+    pub fn rough_vectors(&self, masses: &[&[f64]], wanted: usize, seed: u64) -> Result<Option<Vec<Dense>>> {
         let masses = masses.concat();
         if masses.len() != self.len() {
             let (expected, received) = (self.len(), masses.len());
             return Err(Error::Length { what: "masses of aggregates", expected, received });
         }
         let in_order = self.order.iter().map(|&node| masses[node as usize] / self.unit).collect();
+        let max_steps = if self.len() > MANY { 0 } else { STEPS };
         let context = Context { stream: Stream::new(seed, Stage::Eigen), check: &|| Ok(()) };
-        let Some(found) = coarse_vectors(&self.multigrid, in_order, count, context)? else { return Ok(None) };
+        let Some(found) = coarse_vectors(&self.multigrid, in_order, wanted, max_steps, context)? else {
+            return Ok(None);
+        };
         let mut by_node = vec![0.0; found.values.len()];
         for (from, &node) in found.nodes().zip(&self.order) {
             by_node[node as usize * found.width..][..found.width].copy_from_slice(from);

@@ -187,3 +187,115 @@ pub fn embedding_centers(sample: &Dense, k: usize, params: &KMeansParams, run: &
     let found = kmeans(&sample.values, sample.n_columns, k, params, run)?;
     Ok(Dense { values: found.centers, n_columns: sample.n_columns })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::labels::Labels;
+
+    const N: usize = 900;
+    const K: usize = 4;
+
+    /// Rows around four centers, by node.
+    fn table() -> Vec<f64> {
+        let mut draws = Stream::new(2, Stage::Generator).at(0, 0);
+        (0..2 * N).map(|at| 8.0 * f64::from((at / 2 % K) as u32 >> (at % 2) & 1) + draws.normal()).collect()
+    }
+
+    /// Node i is in partition i·7/3 mod `n_parts`.
+    fn parts(n_parts: usize, rule: RowNormalization) -> Vec<EmbeddedRows> {
+        let table = table();
+        let part = |part: usize| {
+            let ids: Vec<u32> = (0..N as u32).filter(|&id| (id as usize * 7 / 3) % n_parts == part).collect();
+            let values = ids.iter().flat_map(|&id| table[2 * id as usize..][..2].to_vec()).collect();
+            let (vectors, roots) = (Dense { values, n_columns: 2 }, vec![1.0; ids.len()]);
+            EmbeddedRows::new(&ids, vectors, &[0.0, 0.25], &roots, LaplacianKind::Symmetric, rule).unwrap()
+        };
+        (0..n_parts).map(part).collect()
+    }
+
+    fn in_order(found: Vec<(Vec<u32>, Dense)>) -> Vec<(u32, Vec<f64>)> {
+        let rows = |(ids, rows): (Vec<u32>, Dense)| -> Vec<(u32, Vec<f64>)> {
+            ids.iter().enumerate().map(|(place, &id)| (id, rows.row(place).to_vec())).collect()
+        };
+        let mut all: Vec<(u32, Vec<f64>)> = found.into_iter().flat_map(rows).collect();
+        all.sort_by_key(|row| row.0);
+        all
+    }
+
+    #[test]
+    fn groups_are_those_of_one_machine() {
+        let run = Run::new(5);
+        let params = KMeansParams::default();
+        let whole = kmeans(&table(), 2, K, &params, &run).unwrap();
+        for n_parts in [1, 3, 4] {
+            let mut parts = parts(n_parts, RowNormalization::Plain);
+            let sample = in_order(parts.iter().map(|part| part.sample(N, N, 5)).collect());
+            let values = sample.into_iter().flat_map(|row| row.1).collect();
+            let centers = embedding_centers(&Dense { values, n_columns: 2 }, K, &params, &run).unwrap();
+            parts.iter_mut().for_each(|part| part.assign(&centers).unwrap());
+            let sums = Dense::sum(&parts.iter().map(|part| part.sums(K)).collect::<Vec<_>>()).unwrap();
+            let inertia: f64 = (0..K).map(|group| sums.row(group)[3]).sum();
+            assert!((inertia - whole.inertia).abs() < 1e-6 * inertia, "{inertia} {}", whole.inertia);
+            let mut labels = vec![0; N];
+            for part in &parts {
+                part.ids
+                    .iter()
+                    .zip(part.labels(&[3, 1, 0, 2]))
+                    .for_each(|(&id, label)| labels[id as usize] = label);
+            }
+            assert_eq!(Labels::in_order_of_appearance(labels), whole.labels);
+            let firsts: Vec<Option<u32>> =
+                (0..K).map(|group| parts.iter().filter_map(|part| part.firsts(K)[group]).min()).collect();
+            let expected = (0..K as u32).map(|group| whole.labels.iter().position(|&of| of == group));
+            assert_eq!(firsts, expected.map(|place| place.map(|place| place as u32)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn samples_do_not_depend_on_partitions() {
+        let sample = |n_parts: usize| {
+            in_order(
+                parts(n_parts, RowNormalization::UnitLength)
+                    .iter()
+                    .map(|part| part.sample(N, 100, 1))
+                    .collect(),
+            )
+        };
+        let found = sample(1);
+        assert!(found.len() > 60 && found.len() < 140, "{}", found.len());
+        assert!(found.iter().all(|(_, row)| (row[0].hypot(row[1]) - 1.0).abs() < 1e-14));
+        assert!(found == sample(4));
+    }
+
+    #[test]
+    fn an_empty_group_gets_the_farthest_node() {
+        let mut parts = parts(3, RowNormalization::Diffusion);
+        // The second column shrinks by 1 − 0.25.
+        let rows = in_order(parts.iter().map(|part| part.distinct(N)).collect());
+        assert!(rows.iter().all(|(id, row)| (row[1] - 0.75 * table()[2 * *id as usize + 1]).abs() < 1e-14));
+        let centers = Dense { values: vec![0.0, 0.0, 1e9, 1e9], n_columns: 2 };
+        parts.iter_mut().for_each(|part| part.assign(&centers).unwrap());
+        let found = parts.iter().filter_map(|part| part.farthest(&[N as u64, 0]));
+        let farthest =
+            found.reduce(|best, next| if next.distance > best.distance { next } else { best }).unwrap();
+        let naive = rows.iter().map(|(_, row)| row[0] * row[0] + row[1] * row[1]).fold(0.0, f64::max);
+        assert!((farthest.distance - naive).abs() < 1e-9 && farthest.label == 0);
+        parts.iter_mut().for_each(|part| part.give(farthest.id, 1));
+        let sums = Dense::sum(&parts.iter().map(|part| part.sums(2)).collect::<Vec<_>>()).unwrap();
+        assert_eq!((sums.row(0)[2], sums.row(1)[2], sums.row(1)[3]), (N as f64 - 1.0, 1.0, 0.0));
+        assert!(parts.iter().all(|part| part.farthest(&[1, 1]).is_none()));
+        assert!(parts[0].assign(&Dense { values: vec![0.0], n_columns: 1 }).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_embedded_is_an_error() {
+        let rows = || Dense { values: vec![1.0; 4], n_columns: 2 };
+        let made = |kind, ids: &[u32]| {
+            EmbeddedRows::new(ids, rows(), &[0.0; 2], &[2.0; 2], kind, RowNormalization::Plain)
+        };
+        assert!(matches!(made(LaplacianKind::Unnormalized, &[1, 5]), Err(Error::Parameter { .. })));
+        assert!(matches!(made(LaplacianKind::Symmetric, &[1]), Err(Error::Length { .. })));
+        assert_eq!(made(LaplacianKind::RandomWalk, &[1, 5]).unwrap().rows.values, [0.5; 4]);
+    }
+}

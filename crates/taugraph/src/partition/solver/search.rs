@@ -53,7 +53,7 @@ pub struct EigenOutcome {
     pub applications: usize,
 }
 
-/// A search for the smallest eigenpairs besides the null vector. Clones are its checkpoints.
+/// A search for the smallest eigenpairs besides the null vector.
 #[derive(Clone)]
 pub struct EigenSearch {
     params: DavidsonParams,

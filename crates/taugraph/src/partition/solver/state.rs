@@ -94,7 +94,7 @@ impl PartitionSolver {
     /// The aggregates of the nodes that each partition wants, the own ones numbered from `first`.
     pub fn aggregates(&self, first: u32) -> Vec<Vec<u32>> {
         let numbers: Vec<f64> =
-            self.system.aggregate_of().iter().map(|&aggregate| f64::from(first + aggregate)).collect();
+            self.system.aggregate_of.iter().map(|&aggregate| f64::from(first + aggregate)).collect();
         let slices = self.system.halo.slices(&numbers, 1).into_iter();
         slices.map(|slice| slice.into_iter().map(|number| number as u32).collect()).collect()
     }

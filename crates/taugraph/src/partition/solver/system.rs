@@ -39,6 +39,8 @@ pub(super) struct LocalSystem {
     pub halo: Halo,
     /// Where the nodes of each aggregate begin, and those of the last end.
     pub begins: Vec<u32>,
+    /// The aggregate of each place.
+    pub aggregate_of: Vec<u32>,
     /// Of the inner edges, with what leads elsewhere on the diagonal; `None` without nodes. It is in units of its own.
     multigrid: Option<Multigrid>,
     unit: f64,
@@ -85,6 +87,7 @@ impl LocalSystem {
             roots: Vec::new(),
             halo: Halo::new(&[], &[], &[], &[])?,
             begins: vec![0],
+            aggregate_of: Vec::new(),
             multigrid: None,
             unit: 1.0,
             cross_offsets: vec![0],
@@ -102,6 +105,10 @@ impl LocalSystem {
             (system.unit, system.begins) = (unit, hierarchy.aggregates(DEPTH));
             system.order = hierarchy.order().to_vec();
             system.inner = Some(inner);
+        }
+        for (aggregate, ends) in (0..).zip(system.begins.windows(2)) {
+            let size = (ends[1] - ends[0]) as usize;
+            system.aggregate_of.extend(std::iter::repeat_n(aggregate, size));
         }
         for &node in &system.order {
             system.roots.push(degrees[node as usize].sqrt());
@@ -127,15 +134,6 @@ impl LocalSystem {
 
     pub fn n_aggregates(&self) -> usize {
         self.begins.len() - 1
-    }
-
-    /// The aggregate of each place.
-    pub fn aggregate_of(&self) -> Vec<u32> {
-        let mut of = Vec::with_capacity(self.len());
-        for (aggregate, ends) in (0..).zip(self.begins.windows(2)) {
-            of.resize(of.len() + (ends[1] - ends[0]) as usize, aggregate);
-        }
-        of
     }
 
     /// L·x, with x at the halo.
@@ -201,20 +199,21 @@ impl LocalSystem {
         coarse: &[f64],
         n_columns: usize,
         x: &mut Block,
-        work: impl Fn(&mut [f64], &[f64]),
+        work: impl Fn(&mut [f64], &[f64]) + Sync,
     ) {
         let width = x.width;
-        for (from, ends) in coarse.chunks_exact(n_columns).zip(self.begins.windows(2)) {
-            let nodes = &mut x.values[ends[0] as usize * width..ends[1] as usize * width];
-            nodes.chunks_exact_mut(width).for_each(|to| work(to, from));
-        }
+        let chunks = x.values.par_chunks_mut(CHUNK * width).zip(self.aggregate_of.par_chunks(CHUNK));
+        chunks.for_each(|(nodes, aggregate_of)| {
+            for (to, &aggregate) in nodes.chunks_exact_mut(width).zip(aggregate_of) {
+                work(to, &coarse[aggregate as usize * n_columns..][..n_columns]);
+            }
+        });
     }
 
     /// Weights between aggregates, each pair once: by both ends and ascending. The own ones are numbered from `first`, those of the halo are given.
     /// What leads to a partition with lower numbers is left to that one.
     pub fn coarse_edges(&self, first: u32, of_halo: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
-        let of_place = self.aggregate_of();
-        let place_of = self.place_of();
+        let (of_place, place_of) = (&self.aggregate_of, self.place_of());
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         for (place, &node) in self.order.iter().enumerate() {
             let own = first + of_place[place];

@@ -17,8 +17,6 @@ const STEPS: usize = 2;
 const NODES: usize = 16;
 /// Vectors that are to begin a search on a finer graph are known to within this angle: they are about as far from its eigenvectors.
 const ROUGH_ANGLE: f64 = 0.05;
-/// Steps for that, at most.
-const ROUGH_STEPS: usize = 20;
 
 /// Approximations to the smallest `count` eigenvectors from merged nodes; `None` if the graph is small. `null` are the null vectors.
 pub(super) fn rough_vectors(
@@ -62,11 +60,12 @@ pub(super) fn rough_vectors(
 }
 
 /// The `wanted` smallest eigenvectors of a connected graph for L·y = λ·M·y, and a few more, as starting vectors on a graph whose nodes were merged into
-/// its nodes. In the order of its hierarchy; `None` if there are few nodes.
+/// its nodes. In the order of its hierarchy; `None` if there are few nodes. Without steps they are only interpolated from merged nodes.
 pub(crate) fn coarse_vectors(
     multigrid: &Multigrid,
     masses: Vec<f64>,
     wanted: usize,
+    max_steps: usize,
     context: Context<'_>,
 ) -> Result<Option<Block>> {
     let n = masses.len();
@@ -81,20 +80,24 @@ pub(crate) fn coarse_vectors(
     null.scale(operator.scales(), |scale| if scale > 0.0 { 1.0 / scale } else { 0.0 });
     null.normalize();
     let rough = rough_vectors(&operator, &null, widths.block, context)?;
+    let scaled = |mut vectors: Block| {
+        vectors.scale(operator.scales(), |scale| scale);
+        vectors
+    };
+    if max_steps == 0 {
+        return Ok(rough.map(scaled));
+    }
     let params = DavidsonParams {
         wanted,
         tolerance: f64::MIN_POSITIVE,
         angle: ROUGH_ANGLE,
         norm_bound: 2.0,
-        max_applications: ROUGH_STEPS * widths.block,
+        max_applications: max_steps * widths.block,
         told_apart: false,
         widths: Widths { space: widths.space.max(Widths::n_start(widths.block)).min(n - 1), ..widths },
     };
     match davidson::smallest(&operator, null, Start { guesses: Vec::new(), rough }, &params, context) {
-        Ok(mut found) => {
-            found.vectors.scale(operator.scales(), |scale| scale);
-            Ok(Some(found.vectors))
-        }
+        Ok(found) => Ok(Some(scaled(found.vectors))),
         // They are only to save time.
         Err(Error::Numerical { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -110,6 +113,34 @@ mod tests {
     use crate::random::{Stage, Stream};
     use crate::spectral::solvers::multilevel::Masses;
     use crate::spectral::solvers::preconditioned::Inverse;
+
+    /// With and without steps the span of the vectors is near that of the smallest eigenvectors.
+    #[test]
+    fn coarse_vectors_come_close() {
+        let n = 3000;
+        let pairs = (1..n as u32).map(|i| (i - 1, i));
+        let edges = Edges::from_pairs(n, pairs).unwrap();
+        let graph = SparseGraph::from_edges(&edges, &vec![1.0; edges.len()]).unwrap();
+        let hierarchy = Hierarchy::new(&graph);
+        let multigrid = Multigrid::new(&hierarchy, None, None);
+        let context = Context { stream: Stream::new(0, Stage::Eigen), check: &|| Ok(()) };
+        for max_steps in [0, 20] {
+            let found = coarse_vectors(&multigrid, vec![1.0; n], 2, max_steps, context).unwrap().unwrap();
+            let (basis, count, _) = found.orthonormal().unwrap();
+            assert!(count >= 2);
+            for rank in [1.0, 2.0] {
+                // The cosine along the path.
+                let at =
+                    |&node: &u32| (std::f64::consts::PI * rank * (f64::from(node) + 0.5) / n as f64).cos();
+                let exact: Vec<f64> = hierarchy.order().iter().map(at).collect();
+                let share = |column: usize| -> f64 {
+                    basis.nodes().zip(&exact).map(|(node, exact)| node[column] * exact).sum()
+                };
+                let inside: f64 = (0..count).map(|column| share(column).powi(2)).sum();
+                assert!(inside > 0.99 * 0.5 * n as f64, "{max_steps} steps, {rank}: {inside}");
+            }
+        }
+    }
 
     /// The smallest eigenvalues of a long grid are those of a path; null vectors stay null vectors on every level.
     #[test]
