@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._errors import (
     DamagedShardError,
     DistributedError,
+    InputError,
     InsufficientResourcesError,
     MissingDependencyError,
     OutOfMemoryError,
@@ -16,11 +17,14 @@ from ._errors import (
     WorkerLostError,
 )
 from ._local import Local
+from ._planning import plan
 from ._ray import Ray
+from ._status import clean, status
 
 __all__ = [
     "DamagedShardError",
     "DistributedError",
+    "InputError",
     "InsufficientResourcesError",
     "Local",
     "MissingDependencyError",
@@ -32,4 +36,7 @@ __all__ = [
     "StorageNotSharedError",
     "TaskFailedError",
     "WorkerLostError",
+    "clean",
+    "plan",
+    "status",
 ]

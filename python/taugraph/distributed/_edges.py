@@ -66,9 +66,8 @@ def of_ranks(executor: BaseExecutor, plan: Plan, manifest: str, name: str, ranks
     for digit in range(_ROUNDS):
         prefixes = sorted(set(keys))
         arguments = {"manifest": manifest, "name": name, "prefixes": prefixes, "digit": digit}
-        executor.run(
-            [Task(f"histograms/{name}/{digit}/{i:05}", f"{__name__}:histogram", {**arguments, "part": i}) for i in range(plan.n_parts)]
-        )
+        stage, memory = f"histograms/{name}/{digit}", plan.estimate.memory("histograms")
+        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:histogram", {**arguments, "part": i}, memory) for i in range(plan.n_parts)])
         storage = executor.job.storage
         counts = sum(storage.read_shard(f"histograms/{name}/{digit}/{part:05}")["counts"] for part in range(plan.n_parts))
         for place, key in enumerate(keys):
@@ -203,12 +202,16 @@ def weights(context: Context, manifest: str, part: int) -> dict[str, int]:
 def graph(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> dict[str, Any]:
     """From neighbors to weights; the graph is in the shards ``graph/…``."""
 
+    estimate = plan.estimate
+
     def each(stage: str, function: str, **more: Any) -> list[dict[str, Any]]:
-        arguments = {"manifest": manifest, **more}
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}) for i in range(plan.n_parts)]
+        arguments, memory = {"manifest": manifest, **more}, estimate.memory(stage)
+        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
         return executor.run(tasks)
 
     found = each("edges", "candidates")
+    # How much is lent is no longer an assumption.
+    estimate = estimate.knowing(halo_rows=max(one["halo"] for one in found))
     least, median = least_and_median(executor, plan, manifest, "first", n_nodes)
     each("lent/first", "lend", scales="first", least=least, median=median, with_rows=True)
     each("half_pools", "pools")

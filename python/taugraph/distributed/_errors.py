@@ -13,6 +13,7 @@ from ..exceptions import TaugraphError
 __all__ = [
     "DamagedShardError",
     "DistributedError",
+    "InputError",
     "InsufficientResourcesError",
     "MissingDependencyError",
     "OutOfMemoryError",
@@ -43,6 +44,10 @@ class DistributedError(TaugraphError):
     """A distributed run cannot start or go on."""
 
 
+class InputError(DistributedError, ValueError):
+    """The table cannot be read, or cannot be used as it is."""
+
+
 class MissingDependencyError(DistributedError, ImportError):
     """A package that distributed runs need is not installed."""
 
@@ -52,19 +57,20 @@ class StorageError(DistributedError, OSError):
 
 
 class StorageFullError(StorageError):
-    """There is no room for a file."""
+    """There is no room for a file, or for all that a run will write."""
 
-    def __init__(self, place: str, name: str, needed: int, free: int | None) -> None:
-        super().__init__(place, name, needed, free)
-        self.place, self.name, self.needed, self.free = place, name, needed, free
+    def __init__(self, place: str, name: str, needed: int, free: int | None, advice: str = "") -> None:
+        super().__init__(place, name, needed, free, advice)
+        self.place, self.name, self.needed, self.free, self.advice = place, name, needed, free, advice
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An OSError keeps only two of its arguments.
-        return type(self), (self.place, self.name, self.needed, self.free)
+        return type(self), (self.place, self.name, self.needed, self.free, self.advice)
 
     def __str__(self) -> str:
         free = "" if self.free is None else f", {readable_bytes(self.free)} are free"
-        return f"no room in {self.place} for {self.name}: it has {readable_bytes(self.needed)}{free}"
+        advice = f". {self.advice}" if self.advice else ""
+        return f"no room in {self.place} for {self.name}: it has {readable_bytes(self.needed)}{free}{advice}"
 
 
 class StorageNotSharedError(StorageError):
@@ -134,13 +140,15 @@ class OutOfMemoryError(DistributedError, TaugraphMemoryError):
 class InsufficientResourcesError(DistributedError):
     """The machines are too few or too small for what was asked."""
 
-    def __init__(self, needed: str, offered: str, seconds: float) -> None:
-        super().__init__(needed, offered, seconds)
-        self.needed, self.offered, self.seconds = needed, offered, seconds
+    def __init__(
+        self, needed: str, offered: str, seconds: float, advice: str = "Use more or larger machines, or more partitions"
+    ) -> None:
+        super().__init__(needed, offered, seconds, advice)
+        self.needed, self.offered, self.seconds, self.advice = needed, offered, seconds, advice
 
     def __str__(self) -> str:
         waited = f" for {self.seconds:.0f} s" if self.seconds else ""
-        return f"{self.needed}; offered{waited}: {self.offered}. Use more or larger machines, or more partitions"
+        return f"{self.needed}; offered{waited}: {self.offered}. {self.advice}"
 
 
 class ResidentLostError(DistributedError):

@@ -28,9 +28,14 @@ def nearest(ids: np.ndarray, distances: np.ndarray, k: int) -> tuple[np.ndarray,
     return np.take_along_axis(ids, order, 1), np.take_along_axis(distances, order, 1)
 
 
-def search(plan: Plan, context: Context, part: int, queries: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def points_of(context: Context, part: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The points of a partition and their ids."""
+    return context.read(f"points/{part:05}"), context.read(f"ids/{part:05}")["ids"]
+
+
+def search(plan: Plan, context: Context, among: tuple[dict[str, np.ndarray], np.ndarray], queries: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """What some queries find among the points of a partition in the cells they probe."""
-    points, ids = context.read(f"points/{part:05}"), context.read(f"ids/{part:05}")["ids"]
+    points, ids = among
     if not len(ids) or not len(queries["ids"]):
         shape = len(queries["ids"]), plan.k
         return np.full(shape, NOBODY, dtype=np.uint32), np.full(shape, np.inf)
@@ -59,7 +64,9 @@ def draw(context: Context, manifest: str, part: int, n_nodes: int) -> dict[str, 
     here = np.isin(drawn, ids)
     rows = points["rows"][places[here]]
     order = nearest_cells(plan, context, rows, len(cells_of(context)[2]))
-    context.write(f"drawn/{part:05}", {"rows": rows, "ids": ids[places[here]], "place": np.flatnonzero(here), "order": order})
+    context.write(f"drawn/{part:05}", {"rows": rows, "ids": ids[places[here]], "place": np.flatnonzero(here)})
+    # By itself: every partition reads the rows, only the driver the order of all cells.
+    context.write(f"order/{part:05}", {"order": order})
     return {}
 
 
@@ -68,12 +75,12 @@ def search_exactly(context: Context, manifest: str, part: int, n_parts: int) -> 
     plan = plan_of(context, manifest)
     drawn = [context.read(f"drawn/{each:05}") for each in range(n_parts)]
     rows, ids = (np.concatenate([each[name] for each in drawn]) for name in ("rows", "ids"))
-    points = context.read(f"points/{part:05}")
+    points, own = points_of(context, part)
     all_cells = np.unique(points["cells"])
     offsets = np.arange(len(ids) + 1, dtype=np.uint64) * np.uint64(len(all_cells))
     queries = {"rows": rows, "ids": ids, "offsets": offsets, "cells": np.tile(all_cells, len(ids)).astype(np.uint32)}
-    found, distances = search(plan, context, part, queries)
-    places = np.searchsorted(context.read(f"ids/{part:05}")["ids"], found)
+    found, distances = search(plan, context, (points, own), queries)
+    places = np.searchsorted(own, found)
     # Where there are fewer points than neighbors, others' come first.
     cells = points["cells"][np.minimum(places, len(points["cells"]) - 1)] if len(all_cells) else np.zeros_like(found)
     context.write(f"exact/{part:05}", {"ids": found, "distances": distances, "cells": cells})
@@ -87,14 +94,12 @@ def calibrated(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) 
     method, recall = plan.config.get("graph.search.method"), plan.config.get("graph.search.recall")
     if method == "exact" or (method == "auto" and n_nodes < MANY) or n_cells == 1:
         return n_cells, 1.0
-    arguments = {"manifest": manifest}
-    executor.run([Task(f"drawn/{i:05}", f"{__name__}:draw", {**arguments, "part": i, "n_nodes": n_nodes}) for i in range(plan.n_parts)])
-    executor.run(
-        [Task(f"exact/{i:05}", f"{__name__}:search_exactly", {**arguments, "part": i, "n_parts": plan.n_parts}) for i in range(plan.n_parts)]
-    )
+    for stage, function, more in (("drawn", "draw", {"n_nodes": n_nodes}), ("exact", "search_exactly", {"n_parts": plan.n_parts})):
+        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
+        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)])
     drawn = [storage.read_shard(f"drawn/{part:05}") for part in range(plan.n_parts)]
     exact = [storage.read_shard(f"exact/{part:05}") for part in range(plan.n_parts)]
-    order = np.concatenate([each["order"] for each in drawn])
+    order = np.concatenate([storage.read_shard(f"order/{part:05}")["order"] for part in range(plan.n_parts)])
     is_first = np.concatenate([each["place"] for each in drawn]) < SAMPLE
     ids, distances, cells = (np.concatenate([each[name] for each in exact], axis=1) for name in ("ids", "distances", "cells"))
     chosen = np.lexsort((ids, distances), axis=1)[:, : plan.k]
@@ -136,10 +141,10 @@ def ask(context: Context, manifest: str, part: int, n_probe: int) -> dict[str, i
 
 def answer(context: Context, manifest: str, part: int, n_probe: int) -> dict[str, int]:
     """What all queries find in a partition. ``n_probe`` only tells this task from that with other queries."""
-    plan = plan_of(context, manifest)
+    plan, among = plan_of(context, manifest), points_of(context, part)
     for by in range(plan.n_parts):
         queries = context.read(f"asked/{by:05}/{part:05}")
-        found, distances = search(plan, context, part, queries)
+        found, distances = search(plan, context, among, queries)
         context.write(f"answers/{part:05}/{by:05}", {"ids": found, "distances": distances, "place": queries["place"]})
     return {}
 
@@ -176,12 +181,17 @@ def neighbors(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -
     """The neighbors of all nodes; how they were found."""
     n_cells = len(executor.job.storage.read_shard("cells")["centers"])
     n_probe, recall = calibrated(executor, plan, manifest, n_nodes)
-    while True:
+
+    def each(stage: str, function: str, n_probe: int) -> list[dict[str, Any]]:
         # Another number of probes is another task.
-        arguments: dict[str, Any] = {"manifest": manifest, "n_probe": n_probe}
-        asked = executor.run([Task(f"asked/{i:05}", f"{__name__}:ask", {**arguments, "part": i}) for i in range(plan.n_parts)])
-        executor.run([Task(f"answers/{i:05}", f"{__name__}:answer", {**arguments, "part": i}) for i in range(plan.n_parts)])
-        merged = executor.run([Task(f"neighbors/{i:05}", f"{__name__}:merge", {**arguments, "part": i}) for i in range(plan.n_parts)])
+        arguments, memory = {"manifest": manifest, "n_probe": n_probe}, plan.estimate.knowing(n_probe=n_probe).memory(stage)
+        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
+        return executor.run(tasks)
+
+    while True:
+        asked = each("asked", "ask", n_probe)
+        each("answers", "answer", n_probe)
+        merged = each("neighbors", "merge", n_probe)
         if not any(each["short"] for each in merged) or n_probe == n_cells:
             return {"n_cells": n_cells, "n_probe": n_probe, "recall": recall, "sent": sum(each["sent"] for each in asked)}
         n_probe = min(n_cells, 2 * n_probe)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
 from ._source import Source
 from ._tasks import Context
+
+if TYPE_CHECKING:
+    from ._estimate import Estimate
 
 PLAN = "plan.json"
 
@@ -46,6 +49,13 @@ class Plan:
         graph = self.config.get("graph")
         scale = graph["first_scale"].get("k", 1) if isinstance(graph["first_scale"], dict) else 1
         return int(max(graph["candidates"]["k"], graph["estimator"]["pool"], scale))
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """What tasks reserve."""
+        from ._estimate import Estimate
+
+        return Estimate.of(self)
 
     def run_args(self, threads: int) -> tuple[int, int, None, None]:
         return self.seed, threads, None, None

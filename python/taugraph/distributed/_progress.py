@@ -106,7 +106,7 @@ class Lines:
             self._bar.update(event["done"] - self._bar.n)
         elif kind == "task" and time.monotonic() - self._last >= self.every:
             self._last = time.monotonic()
-            written, left = readable_bytes(event["bytes_written"]), _duration(event["seconds_left"])
+            written, left = readable_bytes(event["bytes_written"]), duration(event["seconds_left"])
             self._print(f"{event['stage']}: {event['done']} of {counted(event['tasks'], 'task')}, {written} written, {left} left")
         elif kind == "retry":
             self._print(f"{event['task']} is started again ({event['start']}): {event['why']}")
@@ -119,7 +119,7 @@ class Lines:
                 self._bar.close()
                 self._bar = None
             skipped = f" ({event['skipped']} already done)" if event["skipped"] else ""
-            written, seconds = readable_bytes(event["bytes_written"]), _duration(event["seconds"])
+            written, seconds = readable_bytes(event["bytes_written"]), duration(event["seconds"])
             self._print(f"{event['stage']}: {counted(event['tasks'], 'task')}{skipped} in {seconds}, {written} written")
 
     def _print(self, text: str) -> None:
@@ -153,7 +153,7 @@ def progress_of(value: Progress | Listener | bool | str | None) -> Progress:
     raise ValueError(f"progress = {value!r}: must be true, false, 'json' or a function")
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from ._errors import DistributedError
+from ._errors import InputError
 from ._executor import BaseExecutor
 from ._plan import Plan, grouped, plan_of
 from ._tasks import Context, Task
@@ -26,7 +26,8 @@ def moments(context: Context, manifest: str, chunk: int) -> dict[str, int]:
 
 def models_of_columns(executor: BaseExecutor, plan: Plan, manifest: str) -> np.ndarray:
     """How each column that is used is filled and scaled: its number, fill, center and scale."""
-    tasks = [Task(f"moments/{i:05}", f"{__name__}:moments", {"manifest": manifest, "chunk": i}) for i in range(plan.n_chunks)]
+    memory = plan.estimate.memory("moments")
+    tasks = [Task(f"moments/{i:05}", f"{__name__}:moments", {"manifest": manifest, "chunk": i}, memory) for i in range(plan.n_chunks)]
     executor.run(tasks)
     storage = executor.job.storage
     joined = None
@@ -38,12 +39,12 @@ def models_of_columns(executor: BaseExecutor, plan: Plan, manifest: str) -> np.n
     for column, row in enumerate(joined):
         n_missing = plan.source.n_rows - int(row[0])
         if n_missing:
-            raise DistributedError(f"column {column + 1} has {n_missing} missing cells: fill them first")
+            raise InputError(f"column {column + 1} has {n_missing} missing cells: fill them first")
         if row[1] < row[2]:
             nothing = [float("nan")] * 3
             models.append(_core.column_model(column, np.ascontiguousarray(row), 0, nothing, plan.config))
     if not models:
-        raise DistributedError(f"none of the {len(joined)} columns has two different values")
+        raise InputError(f"none of the {len(joined)} columns has two different values")
     return np.stack(models)
 
 
@@ -164,14 +165,14 @@ def nodes(executor: BaseExecutor, plan: Plan, manifest: str) -> int:
     """Everything up to the nodes of each partition; returns how many nodes there are."""
 
     def each(stage: str, function: str, name: str, count: int, **more: int) -> None:
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {"manifest": manifest, name: i, **more}) for i in range(count)]
-        executor.run(tasks)
+        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
+        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, name: i}, memory) for i in range(count)])
 
     storage = executor.job.storage
     storage.write_shard("models", {"models": models_of_columns(executor, plan, manifest)}, "models")
     n_cells = max(1, plan.source.n_rows // CELL)
     each("sample", "sample_of_chunk", "chunk", plan.n_chunks, n_sample=min(plan.source.n_rows, SAMPLE * n_cells))
-    executor.run([Task("cells", f"{__name__}:train", {"manifest": manifest, "n_cells": n_cells})])
+    executor.run([Task("cells", f"{__name__}:train", {"manifest": manifest, "n_cells": n_cells}, plan.estimate.memory("cells"))])
     each("assigned", "assign", "chunk", plan.n_chunks)
     sizes = sum(storage.read_shard(f"sizes/{chunk:05}")["sizes"] for chunk in range(plan.n_chunks))
     part = parts_of_cells(storage.read_shard("cells")["centers"], np.asarray(sizes), plan.n_parts)

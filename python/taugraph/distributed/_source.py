@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ._errors import DistributedError
+from ._errors import DistributedError, InputError, counted
 from ._places import Folder
 from ._storage import place_of
 
@@ -23,6 +26,10 @@ class Source:
     columns: tuple[str, ...]
     is_list: bool
     is_single: bool
+    # Numbers in a row: those of the list, if there is one list column.
+    width: int
+    # Rows of the largest row group, which is read as a whole.
+    group_rows: int
 
     @property
     def n_rows(self) -> int:
@@ -37,7 +44,7 @@ class Source:
         for file, n_rows in zip(self.files, self.rows):
             low, high = max(first, begin), min(last, begin + n_rows)
             if low < high:
-                with pq.ParquetFile(file, filesystem=system) as opened:
+                with _named_errors(file), pq.ParquetFile(file, filesystem=system) as opened:
                     parts.append(self._rows_of(opened, low - begin, high - begin))
             begin += n_rows
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
@@ -66,19 +73,66 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
     system, path = _file_system(uri)
     files = _files(system, path)
     if not files:
-        raise DistributedError(f"{uri}: no Parquet file is there")
-    metadata = [pq.read_metadata(file, filesystem=system) for file in files]
-    schema = pq.read_schema(files[0], filesystem=system)
-    for file in files[1:]:
-        other = pq.read_schema(file, filesystem=system)
+        raise InputError(f"{uri}: no Parquet file is there")
+
+    def metadata_of(file: str) -> Any:
+        with _named_errors(file):
+            return pq.read_metadata(file, filesystem=system)
+
+    # An object store answers in tens of milliseconds, and there can be thousands of files.
+    with ThreadPoolExecutor(16) as pool:
+        metadata = list(pool.map(metadata_of, files))
+    schema = metadata[0].schema.to_arrow_schema()
+    for file, each in zip(files[1:], metadata[1:]):
+        other = each.schema.to_arrow_schema()
         differing = [name for name in (columns or schema.names) if name not in other.names or other.field(name).type != schema.field(name).type]
         if differing:
-            raise DistributedError(f"{file}: column {differing[0]!r} is missing or of another type than in {files[0]}")
+            raise InputError(f"{file}: column {differing[0]!r} is missing or of another type than in {files[0]}")
     chosen = _chosen(schema, columns, uri)
     is_list = len(chosen) == 1 and _is_list(schema.field(chosen[0]).type)
     types = [schema.field(name).type for name in chosen]
     is_single = all(_is_single(kind.value_type if is_list else kind) for kind in types)
-    return Source(uri, tuple(files), tuple(each.num_rows for each in metadata), tuple(chosen), is_list, is_single)
+    rows = tuple(each.num_rows for each in metadata)
+    if not sum(rows):
+        raise InputError(f"{uri}: there are no rows")
+    _refuse_missing(uri, metadata, chosen)
+    largest = max(each.row_group(group).num_rows for each in metadata for group in range(each.num_row_groups))
+    source = Source(uri, tuple(files), rows, tuple(chosen), is_list, is_single, len(chosen), largest)
+    if is_list:
+        kind = schema.field(chosen[0]).type
+        # Only lists of a fixed size say it in the schema.
+        source = replace(source, width=kind.list_size if hasattr(kind, "list_size") else source.read(0, 1).shape[1])
+    return source
+
+
+def _refuse_missing(uri: str, metadata: Sequence[Any], columns: Sequence[str]) -> None:
+    """Files usually say how many cells are missing; then nothing has to be read to refuse them."""
+    missing = dict.fromkeys(columns, 0)
+    for each in metadata:
+        for group in range(each.num_row_groups):
+            described = each.row_group(group)
+            for place in range(described.num_columns):
+                cells = described.column(place)
+                # The numbers of a list are in "name.list.element".
+                name = cells.path_in_schema if cells.path_in_schema in missing else cells.path_in_schema.partition(".")[0]
+                if name in missing and cells.is_stats_set and cells.statistics.has_null_count:
+                    missing[name] += cells.statistics.null_count
+    filled = {name: count for name, count in missing.items() if count}
+    if filled:
+        first = next(iter(filled))
+        others = f", and {counted(len(filled) - 1, 'other column')} {sum(filled.values()) - filled[first]}" if len(filled) > 1 else ""
+        raise InputError(f"{uri}: column {first!r} has {counted(filled[first], 'missing cell')}{others}: fill them first")
+
+
+@contextmanager
+def _named_errors(file: str) -> Iterator[None]:
+    """Errors of pyarrow with the file."""
+    try:
+        yield
+    except DistributedError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from error
 
 
 def _file_system(uri: str) -> tuple[Any, str]:
@@ -111,17 +165,17 @@ def _chosen(schema: Any, columns: list[str] | None, uri: str) -> list[str]:
     if columns is not None:
         unknown = [name for name in columns if name not in schema.names]
         if unknown:
-            raise DistributedError(f"{uri}: there is no column {unknown[0]!r}; it has {', '.join(schema.names)}")
+            raise InputError(f"{uri}: there is no column {unknown[0]!r}; it has {', '.join(schema.names)}")
     names = columns or schema.names
     lists = [name for name in names if _is_list(schema.field(name).type)]
     if len(lists) == 1 and (columns is None or len(names) == 1):
         return lists
     other = [name for name in names if not _is_number(schema.field(name).type)]
     if columns is not None and other:
-        raise DistributedError(f"{uri}: column {other[0]!r} is {schema.field(other[0]).type}, not a number")
+        raise InputError(f"{uri}: column {other[0]!r} is {schema.field(other[0]).type}, not a number")
     numbers = [name for name in names if types.is_floating(schema.field(name).type) or types.is_integer(schema.field(name).type)]
     if not numbers:
-        raise DistributedError(f"{uri}: no numeric column and no list column")
+        raise InputError(f"{uri}: no numeric column and no list column")
     return numbers
 
 
@@ -150,6 +204,6 @@ def _list_rows(column: Any, dtype: Any, name: str) -> np.ndarray:
     column = column.combine_chunks()
     lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
     if not len(lengths) or np.any(lengths != lengths[0]):
-        raise DistributedError(f"column {name!r}: its lists have different lengths, or some are missing")
+        raise InputError(f"column {name!r}: its lists have different lengths, or some are missing")
     flat: np.ndarray = pc.list_flatten(column).to_numpy(zero_copy_only=False)
     return flat.astype(dtype, copy=False).reshape(len(lengths), -1)
