@@ -109,6 +109,7 @@ def look_ahead(
     if n_clusters is not None:
         whole("n_clusters", n_clusters, 1)
     refuse_unsupported(config_of(preset, {}, params))
+    storage = None if output is None else work_of(output)
     source = open_source(str(data), list(columns) if columns is not None else None)
     told.note(f"{counted(len(source.files), 'file')}, {source.n_rows} rows, {counted(source.width, 'column')}")
     made = Plan(source, preset, dict(params or {}), whole("seed", seed), 1, _core.block_rows())
@@ -118,7 +119,6 @@ def look_ahead(
         raise InputError(f"{data}: {source.n_rows} rows; nodes are named by numbers below 4,294,967,296")
     if partitions is not None and whole("partitions", partitions, 1) > source.n_rows:
         raise ParameterError(f"partitions = {partitions}: there are {counted(source.n_rows, 'row')}")
-    storage = None if output is None else work_of(output)
     machines = Local() if executor is None else executor
     nodes, threads = tuple(machines.nodes()), machines.threads
     earlier = _earlier(storage, made, partitions)

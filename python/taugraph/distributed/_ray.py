@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..exceptions import ParameterError
 from ._errors import DistributedError, InsufficientResourcesError, MissingDependencyError, counted, readable_bytes
 from ._executor import BaseExecutor, Group, Node
 from ._schedule import describe
@@ -53,13 +54,16 @@ class Ray(BaseExecutor):
         self.threads = threads
         self._ray = import_ray()
         if address is not None and address.startswith("ray://"):
-            raise ValueError("the driver has to run in the cluster's network: host:port, not ray://")
+            raise ParameterError("the driver has to run in the cluster's network: host:port, not ray://")
         self._is_mine = not self._ray.is_initialized()
         # Libraries for matrices would start threads of their own in every worker, and add up in another order.
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.runtime_env: dict[str, Any] | None = {"env_vars": {**one, "RAYON_NUM_THREADS": str(threads)}}
         if self._is_mine:
-            self._ray.init(address=address, log_to_driver=False, logging_level="warning", runtime_env=self.runtime_env)
+            try:
+                self._ray.init(address=address, log_to_driver=False, logging_level="warning", runtime_env=self.runtime_env)
+            except ConnectionError as error:
+                raise InsufficientResourcesError(f"a Ray cluster at {address}", first_line(error), 0, "Is it running?") from error
             # All workers have it already.
             self.runtime_env = None
         self._started: dict[Any, int] = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import DistributedError, InputError, counted
+from ._errors import InputError, MissingDependencyError, counted
 from ._places import Folder
 from ._storage import place_of
 
@@ -70,8 +70,9 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
     """Look at all files that a path, a folder or a pattern names."""
     import pyarrow.parquet as pq
 
-    system, path = _file_system(uri)
-    files = _files(system, path)
+    with _named_errors(uri):
+        system, path = _file_system(uri)
+        files = _files(system, path)
     if not files:
         raise InputError(f"{uri}: no Parquet file is there")
 
@@ -83,12 +84,12 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
     with ThreadPoolExecutor(16) as pool:
         metadata = list(pool.map(metadata_of, files))
     schema = metadata[0].schema.to_arrow_schema()
+    chosen = _chosen(schema, columns, uri)
     for file, each in zip(files[1:], metadata[1:]):
         other = each.schema.to_arrow_schema()
-        differing = [name for name in (columns or schema.names) if name not in other.names or other.field(name).type != schema.field(name).type]
+        differing = [name for name in chosen if name not in other.names or other.field(name).type != schema.field(name).type]
         if differing:
             raise InputError(f"{file}: column {differing[0]!r} is missing or of another type than in {files[0]}")
-    chosen = _chosen(schema, columns, uri)
     is_list = len(chosen) == 1 and _is_list(schema.field(chosen[0]).type)
     types = [schema.field(name).type for name in chosen]
     is_single = all(_is_single(kind.value_type if is_list else kind) for kind in types)
@@ -126,10 +127,10 @@ def _refuse_missing(uri: str, metadata: Sequence[Any], columns: Sequence[str]) -
 
 @contextmanager
 def _named_errors(file: str) -> Iterator[None]:
-    """Errors of pyarrow with the file."""
+    """Errors of pyarrow, and of addresses, as errors of the input with the file."""
     try:
         yield
-    except DistributedError:
+    except (InputError, MissingDependencyError):
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read: {error}") from error

@@ -85,3 +85,20 @@ def storage(tmp_path: Path) -> Storage:
 @pytest.fixture
 def events() -> Events:
     return Events()
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    """An S3 server of this machine with a bucket."""
+    server_of = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[server]'")
+    boto3 = pytest.importorskip("boto3")
+    environment = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true"}
+    server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        server.start()
+        host, port = server.get_host_and_port()
+        boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1").create_bucket(Bucket="bucket")
+        yield f"{host}:{port}"
+        server.stop()
