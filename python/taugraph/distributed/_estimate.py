@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ._neighbors import MANY
@@ -185,96 +185,124 @@ class Estimate:
         yield from self._clusters()
 
     def _stage(
-        self, name: str, tasks: int, data: float, read: float, written: float, moved: float, cost: float, files: int = 2, **more: bool | int
+        self,
+        name: str,
+        tasks: int,
+        *,
+        memory: float,
+        read: float,
+        written: float,
+        cost: float,
+        moved: float = 0,
+        files: int = 2,
+        is_resident: bool = False,
+        rounds: int = 0,
+        is_built: bool = True,
     ) -> Stage:
-        """``cost``: microseconds of a core for each row of the table. ``files``: what each task reads and writes."""
-        cpu = self.rows * cost / 1e6
-        return Stage(name, tasks, BASE + LEAST + int(data), int(read), int(written), int(moved), files * tasks, cpu, **more)  # type: ignore[arg-type]
+        """``memory``: of the rows of the largest task. ``cost``: microseconds of a core for each row of the table. ``files``: of each task."""
+        reserved, cpu_seconds = BASE + LEAST + int(memory), self.rows * cost / 1e6
+        counts = int(read), int(written), int(moved), files * tasks
+        return Stage(name, tasks, reserved, *counts, cpu_seconds, is_resident, rounds, is_built)
 
     def _rows(self) -> Iterable[Stage]:
+        """N rows of d columns in C chunks of c rows, then in P partitions, the largest with n."""
         N, P, C, c, n, d = self.rows, self.parts, self.chunks, self.chunk_rows, self.largest, self.columns
-        stored, raw = self.columns * self.cell_bytes, self.columns * self.raw_bytes
+        stored, raw, table = d * self.cell_bytes, d * self.raw_bytes, self.rows * d * self.raw_bytes
         # Whole row groups: as they are in the file, and decoded; then the rows of the chunk, column by column and row by row.
         covered = min(N, (-(-c // self.group_rows) + 1) * self.group_rows)
         reading = 3 * covered * raw + 3 * c * raw + 32 * 2**20
-        sample = min(N, SAMPLE * self.cells)
-        files, ready = N * raw, c * (raw + 3 * stored)
-        yield self._stage("moments", C, reading, files, -(-N // 65536) * d * 48, 0, 0.3 + 0.02 * d)
-        yield self._stage("sample", C, max(reading, ready) + 8 * N, files, sample * stored, 0, 0.1 + 0.03 * d)
+        yield self._stage("moments", C, memory=reading, read=table, written=-(-N // 65536) * d * 48, cost=0.3 + 0.02 * d)
+        sample, preparing = min(N, SAMPLE * self.cells), c * (raw + 3 * stored)
+        memory = max(reading, preparing) + 8 * N
+        yield self._stage("sample", C, memory=memory, read=table, written=sample * stored, cost=0.1 + 0.03 * d)
         # Centers of centers first, then the centers around each.
-        training = 0.2 + 8 * sample / N * math.sqrt(self.cells) * d * CENTER
-        yield self._stage("cells", 1, sample * (3 * stored + 8 * d), sample * stored, self.cells * d * 4, 0, training, C + 1)
-        found = c * (2 * stored + 8 * d + 24) + self.cells * (8 * d + 8)
-        yield self._stage("assigned", C, max(reading, ready, found), files, N * (stored + 4) + C * self.cells * 8, 0, 0.1 + (0.03 + self.cells * CENTER) * d)
-        yield self._stage("scattered", C, c * (3 * stored + 48), N * (stored + 4), N * (stored + 8), N * (stored + 8), 0.2 + 0.02 * d, P + 2)
+        cost = 0.2 + 8 * sample / N * math.sqrt(self.cells) * d * CENTER
+        memory = sample * (3 * stored + 8 * d)
+        yield self._stage("cells", 1, memory=memory, read=sample * stored, written=self.cells * d * 4, cost=cost, files=C + 1)
+        # Every center is looked at.
+        memory = max(reading, preparing, c * (2 * stored + 8 * d + 24) + self.cells * (8 * d + 8))
+        written, cost = N * (stored + 4) + C * self.cells * 8, 0.1 + (0.03 + self.cells * CENTER) * d
+        yield self._stage("assigned", C, memory=memory, read=table, written=written, cost=cost)
+        crossing = N * (stored + 8)
+        memory, cost = c * (3 * stored + 48), 0.2 + 0.02 * d
+        yield self._stage("scattered", C, memory=memory, read=crossing, written=crossing, moved=crossing, cost=cost, files=P + 2)
         # Sorted as bytes, to find rows that are equal.
-        yield self._stage("points", P, n * (7 * stored + 64), N * (stored + 8), N * (stored + 16), 0, 0.2 + 0.04 * d, C + 2)
+        memory, cost = n * (7 * stored + 64), 0.2 + 0.04 * d
+        yield self._stage("points", P, memory=memory, read=crossing, written=N * (stored + 16), cost=cost, files=C + 2)
 
     def _neighbors(self) -> Iterable[Stage]:
+        """K neighbors of each of N nodes, which probes p cells."""
         N, P, n, d, K, p = self.rows, self.parts, self.largest, self.columns, self.k, self.probes
-        stored, queries = self.columns * self.cell_bytes, min(N, 2 * QUERIES)
-        points, asked = n * (stored + 8), (1 + self.copies) * N
-        # The points of a partition, in single precision and as they are in panels.
-        searched = 2 * points + n * (8 * d + 48)
+        stored, queries = d * self.cell_bytes, min(N, 2 * QUERIES)
+        points, points_read = n * (stored + 8), N * (stored + 8)
+        # The points of a partition, and in single precision, in the order of their cells.
+        searching = 2 * points + n * (8 * d + 48)
         if not self.is_exact and self.n_probe is None and self.cells > 1:
             # Each partition has about its share of the queries.
-            drawn = min(queries, 4 * queries / P + 64) * self.cells * 24
-            yield self._stage("drawn", P, points + 40 * n + drawn, N * (stored + 8), queries * (stored + 4 * self.cells), 0, 0.5, 5)
-            here = queries * (self.cells / P * 16 + K * 48 + 3 * stored)
-            yield self._stage("exact", P, searched + here, P * queries * stored + N * stored, P * queries * K * 16, 0, 1.8 + 0.02 * d, P + 3)
-        probing = n * p * 24 + n * (2 * stored + 8 * d + 64)
-        crossing = self.copies * N * (stored + 16) + N * p * 4
-        yield self._stage("asked", P, points + probing, N * (stored + 8), asked * (stored + 16) + N * p * 4, crossing, 1 + (0.06 + self.cells * CENTER) * d, P + 4)
-        answering = searched + n * (2 * stored + 8 * d + 40 * K + 4 * p + 64)
-        read, written = N * (stored + 8) + asked * (stored + 16), asked * (12 * K + 4)
-        searching = 5.7 + p * CELL * (0.0017 + 2e-5 * d)
-        yield self._stage("answers", P, answering, read, written, self.copies * N * (12 * K + 4), searching, 2 * P + 3)
-        merging = n * K * 120
-        written = N * K * 12 + N * self.candidates * 16
-        yield self._stage("neighbors", P, merging, asked * (12 * K + 4), written, self._cross * N * self.candidates * 16, 1 + 1.3 * (1 + self.copies), 2 * P + 2)
+            memory = points + 40 * n + min(queries, 4 * queries / P + 64) * self.cells * 24
+            yield self._stage("drawn", P, memory=memory, read=points_read, written=queries * (stored + 4 * self.cells), cost=0.5, files=5)
+            memory = searching + queries * (self.cells / P * 16 + K * 48 + 3 * stored)
+            read, written = P * queries * stored + points_read, P * queries * K * 16
+            yield self._stage("exact", P, memory=memory, read=read, written=written, cost=1.8 + 0.02 * d, files=P + 3)
+        # A query goes to its own partition, and to those that own other cells that it probes.
+        answer, sent = 12 * K + 4, (1 + self.copies) * N
+        asked, moved = sent * (stored + 16) + N * p * 4, self.copies * N * (stored + 16) + N * p * 4
+        memory, cost = points + n * (24 * p + 2 * stored + 8 * d + 64), 1 + (0.06 + self.cells * CENTER) * d
+        yield self._stage("asked", P, memory=memory, read=points_read, written=asked, moved=moved, cost=cost, files=P + 4)
+        memory, cost = searching + n * (2 * stored + 8 * d + 40 * K + 4 * p + 64), 5.7 + p * CELL * (0.0017 + 2e-5 * d)
+        moved = self.copies * N * answer
+        yield self._stage("answers", P, memory=memory, read=points_read + asked, written=sent * answer, moved=moved, cost=cost, files=2 * P + 3)
+        written, moved = N * (12 * K + 16 * self.candidates), self._cross * N * self.candidates * 16
+        cost = 1 + 1.3 * (1 + self.copies)
+        yield self._stage("neighbors", P, memory=n * K * 120, read=sent * answer, written=written, moved=moved, cost=cost, files=2 * P + 2)
 
     @property
     def _cross(self) -> float:
         """The share of edges between two partitions: .25 was measured where the halo was 1.67."""
         return min(1.0, 0.15 * self.halo)
 
+    @property
+    def _degree(self) -> tuple[float, float]:
+        """Edges at a node, on average and in the partition with most of them: both ends choose, so there are more than candidates."""
+        return 1.6 * self.candidates, 2.2 * self.candidates
+
     def _edges(self) -> Iterable[Stage]:
-        N, P, n, d, K = self.rows, self.parts, self.largest, self.columns, self.k
-        stored, H, h, cross = self.columns * self.cell_bytes, self.worst_halo, self.halo, self._cross
-        # Edges at a node: both ends choose, so that they are candidates to twice as many.
-        mean, most = 1.6 * self.candidates, 2.2 * self.candidates
-        yield self._stage("edges", P, n * (K * 12 + most * 60) + 16 * H, N * (K * 12 + mean * 16), N * (16 + mean * 12) + h * N * 4, h * N * 4, 5, 2 * P + 5)
-        yield self._stage("histograms", 8 * P, n * 16 + 16 * 2**20, 8 * N * 8, P * 20 * 2**19, 0, 1)
-        sent = 2 * h * N * 8 + h * N * stored
-        yield self._stage("lent", 2 * P, n * (2 * stored + 40) + H * (2 * stored + 24), N * (stored + 24), 2 * N * 8 + sent, sent, 1.1, 2 * P + 4)
-        both = n + H
-        pooled = both * (3 * stored + 8 * d + 48) + n * (K * 12 + most * 60)
-        read = (1 + h) * N * (stored + 12) + N * (12 * K + mean * 12)
-        yield self._stage("half_pools", P, pooled, read, N * mean * 24, cross * N * mean * 16, 3 + 0.33 * d, 3 * P + 6)
-        yield self._stage("persistence", P, n * most * 75, N * mean * 40, N * mean * 8, 0, 4, P + 4)
-        yield self._stage("robust", P, n * (most * 30 + 40), N * mean * 28, N * (mean * 8 + 8), 0, 1, 6)
-        yield self._stage("graph", P, n * (most * 60 + 40) + 40 * H, N * mean * 44, N * (12 + mean * 36), 0, 5.5, 2 * P + 6)
+        """h rows of others for each own row, H in the partition with most of them."""
+        N, P, n, d, K, h, H = self.rows, self.parts, self.largest, self.columns, self.k, self.halo, self.worst_halo
+        stored, cross, (mean, most) = d * self.cell_bytes, self._cross, self._degree
+        memory, moved = n * (12 * K + 60 * most) + 16 * H, h * N * 4
+        read, written = N * (12 * K + 16 * mean), N * (16 + 12 * mean) + moved
+        yield self._stage("edges", P, memory=memory, read=read, written=written, moved=moved, cost=5, files=2 * P + 5)
+        # Four rounds for the first scales, and four for the robust ones.
+        yield self._stage("histograms", 8 * P, memory=n * 16 + 16 * 2**20, read=8 * N * 8, written=P * 20 * 2**19, cost=1)
+        memory, moved = n * (2 * stored + 40) + H * (2 * stored + 24), h * N * (stored + 16)
+        yield self._stage("lent", 2 * P, memory=memory, read=N * (stored + 24), written=16 * N + moved, moved=moved, cost=1.1, files=2 * P + 4)
+        memory = (n + H) * (3 * stored + 8 * d + 48) + n * (12 * K + 60 * most)
+        read, moved = (1 + h) * N * (stored + 12) + N * (12 * K + 12 * mean), cross * N * mean * 16
+        cost = 3 + 0.33 * d
+        yield self._stage("half_pools", P, memory=memory, read=read, written=N * mean * 24, moved=moved, cost=cost, files=3 * P + 6)
+        yield self._stage("persistence", P, memory=n * most * 75, read=N * mean * 40, written=N * mean * 8, cost=4, files=P + 4)
+        yield self._stage("robust", P, memory=n * (40 + 30 * most), read=N * mean * 28, written=N * (8 + 8 * mean), cost=1, files=6)
+        memory, written = n * (40 + 60 * most) + 40 * H, N * (12 + 36 * mean)
+        yield self._stage("graph", P, memory=memory, read=N * mean * 44, written=written, cost=5.5, files=2 * P + 6)
 
     def _clusters(self) -> Iterable[Stage]:
         """What follows the graph; sizes and rates are those of prototypes."""
-        N, P, n = self.rows, self.parts, self.largest
-        stored, mean, most, h = self.columns * self.cell_bytes, 1.6 * self.candidates, 2.2 * self.candidates, self.halo
-        graph, vectors = N * (12 + mean * 36), 8 * PAIRS
-
-        def stage(name: str, tasks: int, data: float, read: float, written: float, moved: float, cost: float, **more: bool | int) -> Stage:
-            return self._stage(name, tasks, data, read, written, moved, cost, is_built=False, **more)
-
-        yield stage("components", P, n * most * 60, graph, N * 8, self._cross * N * mean * 8, 2)
-        yield stage("links", 2 * P, n * (3 * stored + 8 * self.columns), 2 * N * stored, P * 2**20, P * 2**20, 10)
-        yield stage("agglomeration", P, n * most * 80, graph, N * 16, N * 8, 10)
-        moved = STEPS * h * N * vectors * 3
-        yield stage("eigenpairs", P, n * RESIDENT, graph, 2 * N * CHECKPOINT, moved, 170, is_resident=True, rounds=8 * STEPS)
-        coarse = N / COARSE * (RESIDENT + 2 * vectors)
-        yield stage("coarse", 1, coarse, 0, 0, 0, 3, is_resident=True)
-        yield stage("k-means", P, n * vectors * 3, N * vectors, N * 4, 0, 6)
-        yield stage("labels", self.chunks, self.chunk_rows * 40, N * 12, N * 8, N * 4, 0.5)
+        N, P, n, h = self.rows, self.parts, self.largest, self.halo
+        stored, (mean, most) = self.columns * self.cell_bytes, self._degree
+        graph, vectors = N * (12 + 36 * mean), 8 * PAIRS
+        stage = partial(self._stage, is_built=False)
+        yield stage("components", P, memory=n * most * 60, read=graph, written=8 * N, moved=self._cross * N * mean * 8, cost=2)
+        yield stage("links", 2 * P, memory=n * (3 * stored + 8 * self.columns), read=2 * N * stored, written=P * 2**20, moved=P * 2**20, cost=10)
+        yield stage("agglomeration", P, memory=n * most * 80, read=graph, written=16 * N, moved=8 * N, cost=10)
+        # Two checkpoints are there at a time.
+        held, sent, rounds = 2 * N * CHECKPOINT, 3 * STEPS * h * N * vectors, 8 * STEPS
+        yield stage("eigenpairs", P, memory=n * RESIDENT, read=graph, written=held, moved=sent, cost=170, is_resident=True, rounds=rounds)
+        yield stage("coarse", 1, memory=N / COARSE * (RESIDENT + 2 * vectors), read=0, written=0, cost=3, is_resident=True)
+        yield stage("k-means", P, memory=n * vectors * 3, read=N * vectors, written=4 * N, cost=6)
+        yield stage("labels", self.chunks, memory=self.chunk_rows * 40, read=12 * N, written=8 * N, moved=4 * N, cost=0.5)
         if self.with_graph:
-            yield stage("graph files", P, n * most * 150, graph, N * mean * 20, 0, 3)
+            yield stage("graph files", P, memory=n * most * 150, read=graph, written=N * mean * 20, cost=3)
 
     @property
     def residents(self) -> list[int]:

@@ -21,6 +21,7 @@ from ._ray import Ray
 from ._schedule import describe
 from ._source import open_source
 from ._storage import Storage
+from ._tasks import records_of
 
 # Rows of a partition at the least: with fewer, most of what it needs belongs to others.
 FEWEST_ROWS = 4096
@@ -41,6 +42,8 @@ class Prospect:
     # Whether an earlier run with the same storage was cut in the same way, and goes on.
     resumes: bool
     free: int | None
+    # Bytes that the earlier run has written.
+    kept: int
 
 
 def plan(
@@ -123,7 +126,9 @@ def look_ahead(
     nodes, threads = tuple(machines.nodes()), machines.threads
     earlier = _earlier(storage, made, partitions)
     cut = earlier or _cut(made, partitions, nodes, threads, graph)
-    prospect = Prospect(cut, Estimate.of(cut, graph), nodes, threads, earlier is not None, storage.free_bytes() if storage else None)
+    free = storage.free_bytes() if storage else None
+    kept = sum(record.get("bytes_written", 0) for record in records_of(storage).values()) if storage and earlier else 0
+    prospect = Prospect(cut, Estimate.of(cut, graph), nodes, threads, earlier is not None, free, kept)
     _refuse_what_does_not_fit(prospect, storage)
     return prospect
 
@@ -144,7 +149,7 @@ def refuse_unsupported(config: _core.Config) -> None:
     if standardize == "robust":
         raise ParameterError("preparation.standardize = robust: medians of columns are not available; use zscore, minmax, max-abs or none")
     if first == "given":
-        raise ParameterError("graph.first_scale = given: scales cannot be given for rows in files; use kth-neighbor or mean-distance")
+        raise ParameterError("graph.first_scale = given: scales cannot be given for rows in files; use kth-neighbor or mean-of-neighbors")
 
 
 def _earlier(storage: Storage | None, made: Plan, partitions: int | None) -> Plan | None:
@@ -210,9 +215,9 @@ def _refuse_what_does_not_fit(prospect: Prospect, storage: Storage | None) -> No
     if found is not None:
         needed, offered, stage = found
         raise InsufficientResourcesError(needed, offered, 0, _advice(cut, estimate, usable, stage))
-    if prospect.free is not None and storage is not None and SPARE * estimate.written > prospect.free:
-        advice = "Use another output, or fewer columns"
-        raise StorageFullError(storage.uri, "everything that the run writes", int(SPARE * estimate.written), prospect.free, advice)
+    left = int(SPARE * estimate.written) - prospect.kept
+    if prospect.free is not None and storage is not None and left > prospect.free:
+        raise StorageFullError(storage.uri, "everything that the run writes", left, prospect.free, "Use another output, or fewer columns")
 
 
 def _misfit(estimate: Estimate, nodes: Sequence[Node]) -> tuple[str, str, Stage] | None:
@@ -283,7 +288,7 @@ def described(prospect: Prospect, was_chosen: bool) -> dict[str, Any]:
         "moved": estimate.moved,
         "cpu_seconds": sum(stage["cpu_seconds"] for stage in stages),
         "seconds": sum(stage["seconds"] for stage in stages),
-        "storage": {"needed": estimate.written, "free": prospect.free},
+        "storage": {"needed": max(0, estimate.written - prospect.kept), "free": prospect.free},
         "machines": [asdict(node) for node in prospect.nodes],
         "assumptions": _assumptions(estimate),
     }

@@ -30,6 +30,8 @@ class Source:
     width: int
     # Rows of the largest row group, which is read as a whole.
     group_rows: int
+    # Size and time of change of each file: other files are another input.
+    stamps: tuple[str, ...]
 
     @property
     def n_rows(self) -> int:
@@ -72,7 +74,8 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
 
     with _named_errors(uri):
         system, path = _file_system(uri)
-        files = _files(system, path)
+        found = _files(system, path)
+    files = [info.path for info in found]
     if not files:
         raise InputError(f"{uri}: no Parquet file is there")
 
@@ -98,7 +101,7 @@ def open_source(uri: str, columns: list[str] | None = None) -> Source:
         raise InputError(f"{uri}: there are no rows")
     _refuse_missing(uri, metadata, chosen)
     largest = max(each.row_group(group).num_rows for each in metadata for group in range(each.num_row_groups))
-    source = Source(uri, tuple(files), rows, tuple(chosen), is_list, is_single, len(chosen), largest)
+    source = Source(uri, tuple(files), rows, tuple(chosen), is_list, is_single, len(chosen), largest, tuple(f"{info.size} {info.mtime_ns}" for info in found))
     if is_list:
         kind = schema.field(chosen[0]).type
         # Only lists of a fixed size say it in the schema.
@@ -146,18 +149,19 @@ def _file_system(uri: str) -> tuple[Any, str]:
     return place.fs, place.path
 
 
-def _files(system: Any, path: str) -> list[str]:
+def _files(system: Any, path: str) -> list[Any]:
+    """What is known of each file, in the order of their names."""
     import pyarrow.fs as fs
 
     folder, _, pattern = path.rpartition("/")
     if any(sign in pattern for sign in "*?["):
         found = system.get_file_info(fs.FileSelector(folder))
-        return sorted(info.path for info in found if info.is_file and fnmatch.fnmatch(info.base_name, pattern))
+        return sorted((info for info in found if info.is_file and fnmatch.fnmatch(info.base_name, pattern)), key=lambda info: info.path)
     info = system.get_file_info(path)
     if info.is_file:
-        return [path]
+        return [info]
     found = system.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
-    return sorted(info.path for info in found if info.is_file and info.base_name.endswith(".parquet"))
+    return sorted((info for info in found if info.is_file and info.base_name.endswith(".parquet")), key=lambda info: info.path)
 
 
 def _chosen(schema: Any, columns: list[str] | None, uri: str) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ._errors import StorageError, counted, readable_bytes
@@ -15,6 +14,7 @@ from ._places import Folder
 from ._plan import PLAN, Plan
 from ._progress import duration
 from ._storage import Storage, place_of
+from ._tasks import records_of
 
 # After so many seconds without a finished task a run that has not ended seems to be dead, or after three times its longest task.
 _SILENCE, _TIMES = 120.0, 3.0
@@ -37,7 +37,7 @@ def status(output: str) -> dict[str, Any]:
     """
     results = opened(output)
     work = work_of(output)
-    plan, records = _plan_of(work), _records(work)
+    plan, records = _plan_of(work), records_of(work)
     expected = Estimate.of(plan).stages if plan is not None else {}
     stages: dict[str, dict[str, Any]] = {
         name: {"name": name, "done": 0, "tasks": stage.tasks if stage.is_built else None, "bytes_written": 0, "seconds": 0.0}
@@ -111,7 +111,7 @@ def clean(output: str, everything: bool = False) -> dict[str, Any]:
     results = opened(output)
     work = work_of(output)
     if not results.exists(SUCCESS):
-        records = _records(work)
+        records = records_of(work)
         ago = _seconds_ago(records.values())
         if _seems_active(work, records.values(), ago):
             last = "no task has ended yet" if ago is None else f"its last task ended {duration(ago)} ago"
@@ -133,24 +133,6 @@ def _plan_of(work: Storage) -> Plan | None:
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, AttributeError):
         # Cleaned away, or of another version.
         return None
-
-
-def _records(work: Storage) -> dict[str, dict[str, Any]]:
-    """What is recorded, by the keys of tasks."""
-    names = [name for name in work.list("records") if name.endswith(".json")]
-
-    def read(name: str) -> dict[str, Any] | None:
-        try:
-            found = work.read_json(name)
-        except (FileNotFoundError, ValueError):
-            # Removed since it was listed, or damaged: then its task is not done.
-            return None
-        return found if isinstance(found, dict) else None
-
-    # An object store answers in tens of milliseconds, and there can be thousands.
-    with ThreadPoolExecutor(16) as pool:
-        found = zip(names, pool.map(read, names))
-        return {name.removeprefix("records/").removesuffix(".json"): record for name, record in found if record is not None}
 
 
 def _seconds_ago(records: Iterable[dict[str, Any]]) -> float | None:

@@ -132,6 +132,23 @@ def finished(storage: Storage, orders: Iterable[Order]) -> dict[str, Record]:
         return {order.task.key: record for order, record in zip(todo, records) if record is not None}
 
 
+def records_of(storage: Storage) -> dict[str, Record]:
+    """All records of a storage, by the keys of their tasks, whatever the run."""
+
+    def read(name: str) -> Record | None:
+        try:
+            found = storage.read_json(name)
+        except (FileNotFoundError, ValueError):
+            # Removed since it was listed, or damaged: then its task is not done.
+            return None
+        return found if isinstance(found, dict) else None
+
+    names = [name for name in storage.list("records") if name.endswith(".json")]
+    with ThreadPoolExecutor(16) as pool:
+        found = zip(names, pool.map(read, names))
+        return {name.removeprefix("records/").removesuffix(".json"): record for name, record in found if record is not None}
+
+
 _shared: set[tuple[str, str]] = set()
 
 

@@ -209,14 +209,14 @@ def test_a_killed_driver_resumes(request: pytest.FixtureRequest, kind: str, tmp_
     command = [sys.executable, str(HERE / "driver.py"), address, str(storage), str(folder)]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_until(lambda: len(list(storage.glob("records/log/*"))) >= 2)
+        wait_until(lambda: len(list(storage.glob("records/log/*.json"))) >= 2)
     finally:
         driver.kill()
         driver.wait()
     # The workers die with it.
     pids = {int(pid) for file in folder.iterdir() for pid in file.read_text().split()}
     wait_until(lambda: not any(alive(pid) for pid in pids), 10)
-    finished = {file.stem for file in storage.glob("records/log/*")}
+    finished = {file.stem for file in storage.glob("records/log/*.json")}
     assert 2 <= len(finished) < 8
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from taugraph.distributed._planning import look_ahead
 from taugraph.distributed._source import Source
 from taugraph.distributed._status import status
 from taugraph.distributed._storage import Storage
+from taugraph.distributed._tasks import Task, records_of
 from taugraph.exceptions import ParameterError
 
 
@@ -49,33 +52,37 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(groups(52_000, 8), tmp_path_factory.mktemp("large"))
 
 
+class Remembering(Local):
+    """Knows what its tasks reserved."""
+
+    def __init__(self) -> None:
+        super().__init__(workers=2, threads=1)
+        self.reserved: dict[str, int] = {}
+
+    def run(self, tasks: Sequence[Task], on_done: Any = None) -> list[dict[str, Any]]:
+        self.reserved.update({task.key: task.memory for task in tasks})
+        return super().run(tasks, on_done)
+
+
 @pytest.mark.parametrize(("table", "n_parts"), [("small", 2), ("small", 5), ("large", 2), ("large", 5)])
 def test_no_task_needs_more_than_is_said(table: str, n_parts: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     storage = Storage(str(tmp_path))
-    with Local(workers=2, threads=1) as executor:
-        found = build_graph(executor, request.getfixturevalue(table), storage, n_parts=n_parts, chunk_rows=1)
-    names = storage.list("records")
-    records = sorted(((name.removeprefix("records/").removesuffix(".json"), storage.read_json(name)) for name in names), key=lambda each: each[1]["ended"])
-    made = Plan.from_json(storage.read_json(PLAN))
-    before = Estimate.of(made)
-    # What tasks reserve: the number of probes is known when queries are sent.
-    later = before.knowing(n_probe=found["search"]["n_probe"])
-    seen: dict[str, list[dict[str, Any]]] = {}
-    workers: set[str] = set()
-    for key, record in records:
-        name = before.stage_of(key)
-        assert name is not None, key
-        seen.setdefault(name, []).append(record)
-        memory = (later if name in later.stages else before).memory(name)
-        assert record["peak_bytes"] <= memory, key
+    with Remembering() as executor:
+        build_graph(executor, request.getfixturevalue(table), storage, n_parts=n_parts, chunk_rows=1)
+    estimate = Estimate.of(Plan.from_json(storage.read_json(PLAN)))
+    records, workers = records_of(storage), set()
+    assert set(records) == set(executor.reserved)
+    for key, record in sorted(records.items(), key=lambda each: float(each[1]["ended"])):
+        reserved = executor.reserved[key]
+        assert record["peak_bytes"] <= reserved, key
         # The first task of a worker imports pyarrow, which is part of what is said for every task.
         if record["worker"] in workers:
-            assert record["peak_bytes"] - record["base_bytes"] <= memory - BASE, (key, memory - BASE)
+            assert record["peak_bytes"] - record["base_bytes"] <= reserved - BASE, key
         workers.add(record["worker"])
-    built = {name: stage for name, stage in before.stages.items() if stage.is_built}
-    assert {name: len(of_stage) for name, of_stage in seen.items()} == {name: stage.tasks for name, stage in built.items()}
+    built = {name: stage for name, stage in estimate.stages.items() if stage.is_built}
+    assert Counter(estimate.stage_of(key) for key in records) == {name: stage.tasks for name, stage in built.items()}
     # Bytes depend on the halo and the probes.
-    total = sum(record["bytes_written"] for _, record in records)
+    total = sum(record["bytes_written"] for record in records.values())
     assert 0.5 * total < sum(stage.written for stage in built.values()) < 3 * total
 
 
@@ -106,7 +113,7 @@ def test_partitions_follow_machines_rows_and_memory(large: str) -> None:
     assert parts(50, 4, plenty) == 52_000 // 4096
 
 
-HUGE = Source("s3://bucket/table", ("table.parquet",), (10**8,), ("embedding",), True, False, 64, 100_000)
+HUGE = Source("s3://bucket/table", ("table.parquet",), (10**8,), ("embedding",), True, False, 64, 100_000, ("",))
 
 
 @pytest.fixture
@@ -140,6 +147,18 @@ def test_a_resumed_run_is_cut_as_before(small: str, tmp_path: Path) -> None:
     assert not look_ahead(small, output, executor=more, seed=1).resumes
     other = look_ahead(small, output, executor=more, partitions=3)
     assert other.plan.n_parts == 3 and not other.resumes
+    # What is written already needs no more room.
+    needed = plan(small, output, executor=more)["storage"]["needed"]
+    work_of(output).write_json("records/points/00000.json", {"bytes_written": 10_000})
+    assert plan(small, output, executor=more)["storage"]["needed"] == needed - 10_000
+
+
+def test_other_files_are_another_input(tmp_path: Path) -> None:
+    table, output = written(groups(300, 2), tmp_path / "table"), str(tmp_path / "output")
+    work_of(output).write_json(PLAN, look_ahead(table, output).plan.to_json())
+    assert look_ahead(table, output).resumes
+    written(groups(300, 2, seed=5), tmp_path / "table")
+    assert not look_ahead(table, output).resumes
 
 
 def test_what_no_machine_holds_is_refused(huge: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
