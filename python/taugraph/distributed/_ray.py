@@ -7,6 +7,7 @@ counts. All errors of tasks come back as outcomes; what Ray raises is therefore 
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from ._tasks import Order, Outcome, portable, run_task
 # Tasks in Ray's hands for each processor: enough that no worker waits for the driver, few enough to end quickly.
 _AHEAD = 2
 _CANCEL_SECONDS = 5.0
+_CONNECT_SECONDS = 10.0
 
 
 def import_ray() -> Any:
@@ -60,10 +62,11 @@ class Ray(BaseExecutor):
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.runtime_env: dict[str, Any] | None = {"env_vars": {**one, "RAYON_NUM_THREADS": str(threads)}}
         if self._is_mine:
+            _look_for(address)
             try:
                 self._ray.init(address=address, log_to_driver=False, logging_level="warning", runtime_env=self.runtime_env)
             except ConnectionError as error:
-                raise InsufficientResourcesError(f"a Ray cluster at {address}", first_line(error), 0, "Is it running?") from error
+                raise _nobody_at(address, first_line(error)) from error
             # All workers have it already.
             self.runtime_env = None
         self._started: dict[Any, int] = {}
@@ -184,6 +187,21 @@ class Ray(BaseExecutor):
             free[0] -= need
             free.sort(reverse=True)
         return None
+
+
+def _look_for(address: str | None) -> None:
+    """An error if nothing answers there. Ray itself would ask again for many minutes."""
+    host, sign, port = (address or "").rpartition(":")
+    if not sign:
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise _nobody_at(address, str(error)) from error
+
+
+def _nobody_at(address: str | None, why: str) -> InsufficientResourcesError:
+    return InsufficientResourcesError(f"a Ray cluster at {address} is needed", why, 0, "Is it running, and is the address right?")
 
 
 def _node(described: dict[str, Any]) -> Node:

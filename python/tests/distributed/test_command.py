@@ -103,6 +103,14 @@ def test_exit_codes(arguments: list[str], code: int, what: str, table: str, tmp_
     assert all(Path(table, name).exists() for name in ("part-0.parquet", "part-1.parquet"))
 
 
+def test_a_cluster_that_is_not_there(table: str) -> None:
+    pytest.importorskip("ray")
+    for address, why in (("127.0.0.1:1", "refused"), ("auto", "ConnectionError")):
+        done = run("plan", table, "--ray", address, "--quiet")
+        assert done.returncode == 5 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert f"a Ray cluster at {address} is needed" in done.stderr and why in done.stderr
+
+
 def test_errors_in_json(table: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", table, "--columns", "y", "--json"]) == 3
     said = json.loads(capfd.readouterr().err)
