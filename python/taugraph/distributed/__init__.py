@@ -39,6 +39,7 @@ __all__ = [
     "WorkerLostError",
     "cluster",
     "clean",
+    "cluster",
     "plan",
     "status",
 ]
