@@ -37,7 +37,6 @@ __all__ = [
     "StorageNotSharedError",
     "TaskFailedError",
     "WorkerLostError",
-    "cluster",
     "clean",
     "cluster",
     "plan",

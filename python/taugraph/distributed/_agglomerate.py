@@ -167,7 +167,7 @@ class Agglomeration:
         self.each("groups", "share", firsts=firsts)
         storage = self.executor.job.storage
         shares = [storage.read_shard(f"groups/{part:05}") for part in range(self.plan.n_parts)]
-        rows = [tuple(each[name] for name in ("groups", "offsets", "beside", "boundaries")) for each in shares]
+        rows = [(each["groups"], each["offsets"], each["beside"], each["boundaries"]) for each in shares]
         trees = _core.MergeTrees(rows, self.plan.run_args(0))
         if n_clusters is not None:
             return Agglomerated(trees, firsts, n_clusters, None)

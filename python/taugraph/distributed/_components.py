@@ -123,7 +123,7 @@ def nearest_outside(context: Context, manifest: str, part: int, round: int, scou
     if len(queries) and len(own):
         run = plan.run_args(context.threads)
         found = _core.nearest_outside(np.ascontiguousarray(all_rows), all_ids[order], all_groups, queries, plan.config, run)
-    table = {
+    table: dict[str, np.ndarray] = {
         "group": np.array([pair[0] for pair in found], dtype=np.uint32),
         "distance": np.array([pair[1] for pair in found], dtype=np.float64),
         "ends": np.array([pair[2:] for pair in found], dtype=np.uint32).reshape(-1, 2),
@@ -207,7 +207,7 @@ def connect(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> 
         component = joined(firsts, pairs)
         round += 1
     weights = link_weights(executor, plan, links)
-    table = {
+    table: dict[str, np.ndarray] = {
         "ends": np.array([pair[1:] for pair in links], dtype=np.uint32).reshape(-1, 2),
         "weights": np.array(weights, dtype=np.float64),
     }
@@ -248,4 +248,4 @@ def link_weights(executor: BaseExecutor, plan: Plan, links: list[tuple[float, in
         return []
     ends = np.array([pair[1:] for pair in links], dtype=np.uint32)
     scales = at_owners(executor, plan, ends.reshape(-1), "graph", "scales").reshape(-1, 2)
-    return [_core.link_weight(pair[0], *map(float, scale), plan.config) for pair, scale in zip(links, scales)]
+    return [_core.link_weight(pair[0], float(lower), float(higher), plan.config) for pair, (lower, higher) in zip(links, scales)]

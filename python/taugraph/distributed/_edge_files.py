@@ -23,7 +23,8 @@ def write(context: Context, manifest: str, part: int, uri: str) -> dict[str, Any
     first_rows = context.read("row_of_node")["row"]
 
     def flat(shard: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        ends = np.repeat(shard["ids"], np.diff(shard["offsets"].astype(np.int64)))
+        counts: np.ndarray = np.diff(shard["offsets"].astype(np.int64))
+        ends = np.repeat(shard["ids"], counts)
         return ends, ends.astype(np.int64) << 32 | shard["targets"]
 
     _, known = flat(found)

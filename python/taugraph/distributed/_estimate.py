@@ -296,6 +296,8 @@ class Estimate:
         N, P, n, h, H = self.rows, self.parts, self.largest, self.halo, self.worst_halo
         stored, (mean, most) = self.columns * self.cell_bytes, self._degree
         edges, graph, linked, lent = n * most, N * (12 + 36 * mean), N * (12 + 12 * mean), h * N * 8
+        memory: float
+        written: float
         in_rounds = partial(self._stage, is_certain=False)
         moved = self._cross * N * mean * 4
         yield self._stage("components", P, memory=edges * 110, read=graph, written=8 * N + moved, moved=moved, cost=6, files=P + 4)
@@ -333,8 +335,8 @@ class Estimate:
 
     @property
     def residents(self) -> list[int]:
-        """Bytes of each resident, all there at the same time."""
-        return [stage.memory for stage in self.stages.values() if stage.is_resident for _ in range(stage.tasks)]
+        """Bytes of each resident of the eigenpairs, all there at the same time; those of k-means come later, and are smaller."""
+        return [self.stages[name].memory for name in ("eigen", "coarse") for _ in range(self.stages[name].tasks)]
 
     @property
     def driver(self) -> int:

@@ -18,8 +18,8 @@ from taugraph import distributed
 from taugraph.distributed import Local
 from taugraph.distributed._executor import BaseExecutor
 
-# With eigenvectors, whatever the choice would be.
-PARAMS = {"cluster.method": "spectral"}
+# Both methods run, and one is chosen.
+PARAMS = {"cluster.method": "auto"}
 
 
 @pytest.fixture(scope="module")
