@@ -20,11 +20,18 @@ pub(crate) use hierarchy::Hierarchy;
 pub(crate) use kernels::{F32_LANES, LANES, Real};
 pub(crate) use multigrid::{FINEST, Multigrid};
 
+use std::ops::Range;
 use std::sync::OnceLock;
+
+use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::graph::{Components, SparseGraph};
 use crate::parameter::parameters;
+use crate::vectorized::largest;
+
+/// Right-hand sides that are measured together: as many as a pass over the edges serves.
+const MEASURED_AT_ONCE: usize = 4 * LANES;
 
 /// Called between the steps of a solver; an error ends it.
 pub(crate) type InterruptCheck<'a> = &'a (dyn Fn() -> Result<()> + Sync);
@@ -130,36 +137,43 @@ pub(crate) fn solve(
             Multigrid::new(hierarchy, Some(clamped), Some(&extra))
         }
     };
-    // In the order of the hierarchy, and padded to whole lanes.
-    let padded = |values: &[f64], width: usize| {
-        let padded = width.next_multiple_of(LANES);
+    // Some columns in the order of the hierarchy, and padded to whole lanes.
+    let padded = |values: &[f64], width: usize, columns: Range<usize>| {
+        let padded = columns.len().next_multiple_of(LANES);
         let mut r = vec![0.0; hierarchy.order().len() * padded];
         for (row, &node) in r.chunks_exact_mut(padded).zip(hierarchy.order()) {
             if !multigrid.is_clamped(node as usize) {
-                let of_node = &values[node as usize * width..(node as usize + 1) * width];
+                let of_node = &values[node as usize * width..(node as usize + 1) * width][columns.clone()];
                 row.iter_mut().zip(of_node).for_each(|(out, right)| *out = right / unit);
             }
         }
         (r, padded)
     };
-    let (mut r, width) = padded(right.solved, right.width);
-    if let Ground::None(components) = ground {
-        remove_means(&mut r, width, components, hierarchy.order());
-    }
-    let (x, mut info) = conjugate::solve(&multigrid, r, width, solver, check)?;
-    let mut values = vec![0.0; right.solved.len()];
-    for (row, &node) in x.chunks_exact(width).zip(hierarchy.order()) {
-        values[node as usize * right.width..][..right.width].copy_from_slice(&row[..right.width]);
-    }
-    let mut measured = Vec::new();
-    if right.n_measured > 0 {
-        let (r, width) = padded(right.measured, right.n_measured);
-        let residual;
-        (measured, residual) = conjugate::measure(&multigrid, r, width, solver, check)?;
-        measured.truncate(right.n_measured);
-        measured.iter_mut().for_each(|product| *product *= unit);
-        info.residual = info.residual.max(residual);
-    }
+    let solutions = || {
+        let (mut r, width) = padded(right.solved, right.width, 0..right.width);
+        if let Ground::None(components) = ground {
+            remove_means(&mut r, width, components, hierarchy.order());
+        }
+        let (x, info) = conjugate::solve(&multigrid, r, width, solver, check)?;
+        let mut values = vec![0.0; right.solved.len()];
+        for (row, &node) in x.chunks_exact(width).zip(hierarchy.order()) {
+            values[node as usize * right.width..][..right.width].copy_from_slice(&row[..right.width]);
+        }
+        Ok((values, info))
+    };
+    // Passes over few nodes are not divided among threads, so blocks of right-hand sides are.
+    let block = |first: usize| {
+        let columns = first..(first + MEASURED_AT_ONCE).min(right.n_measured);
+        let (r, width) = padded(right.measured, right.n_measured, columns.clone());
+        let (mut products, residual) = conjugate::measure(&multigrid, r, width, solver, check)?;
+        products.truncate(columns.len());
+        Ok((products, residual))
+    };
+    let blocks = || (0..right.n_measured).into_par_iter().step_by(MEASURED_AT_ONCE).map(block);
+    let (solutions, blocks) = rayon::join(solutions, || blocks().collect::<Result<Vec<_>>>());
+    let ((values, mut info), blocks) = (solutions?, blocks?);
+    info.residual = blocks.iter().map(|block| block.1).fold(info.residual, f64::max);
+    let measured = blocks.iter().flat_map(|block| &block.0).map(|product| unit * product).collect();
     Ok(Solved { values, measured, info })
 }
 
@@ -192,7 +206,7 @@ fn solve_directly(
 
 /// The largest weight of a graph, 1 if it has none: divided by it, squares neither underflow nor overflow.
 fn unit_of(graph: &SparseGraph) -> f64 {
-    let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
+    let heaviest = largest(graph.weights());
     if heaviest > 0.0 { heaviest } else { 1.0 }
 }
 
