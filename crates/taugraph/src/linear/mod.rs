@@ -358,6 +358,12 @@ mod tests {
                 assert!(error(&graph, &clamped, &extra, &of(&x), &of(&b)) < 1e-9);
             }
         }
+        // Where every node has a label, nothing is left to solve.
+        let (clamped, extra) = (vec![true; 122], vec![0.0; 122]);
+        let held = Ground::Some { clamped: &clamped, extra: &extra };
+        let both = Right { solved: &right, width: 3, measured: &right, n_measured: 3 };
+        let found = solve_directly(&graph, &held, &both, &EXACT).unwrap();
+        assert_eq!((found.values, found.measured), (vec![0.0; 122 * 3], vec![0.0; 3]));
         // Where nothing holds a component, the factor gives up.
         let (clamped, extra) = (vec![false; 122], vec![0.0; 122]);
         let free = Ground::Some { clamped: &clamped, extra: &extra };
