@@ -95,12 +95,14 @@ pub(crate) struct Right<'a> {
     pub measured: &'a [f64],
     /// So many.
     pub n_measured: usize,
+    /// The way is chosen as for so many: solutions are the same bits whether or not something is measured beside them.
+    pub counted: usize,
 }
 
 impl<'a> Right<'a> {
     /// With nothing to measure.
     pub fn new(solved: &'a [f64], width: usize) -> Self {
-        Self { solved, width, measured: &[], n_measured: 0 }
+        Self { solved, width, measured: &[], n_measured: 0, counted: width }
     }
 }
 
@@ -123,7 +125,7 @@ pub(crate) fn solve(
     solver: &Solver,
     check: InterruptCheck<'_>,
 ) -> Result<Solved> {
-    if direct::pays(graph, right.width + right.n_measured)
+    if direct::pays(graph, right.counted)
         && let Some(solved) = solve_directly(graph, ground, right, solver)
     {
         return Ok(solved);
@@ -361,7 +363,7 @@ mod tests {
         // Where every node has a label, nothing is left to solve.
         let (clamped, extra) = (vec![true; 122], vec![0.0; 122]);
         let held = Ground::Some { clamped: &clamped, extra: &extra };
-        let both = Right { solved: &right, width: 3, measured: &right, n_measured: 3 };
+        let both = Right { solved: &right, width: 3, measured: &right, n_measured: 3, counted: 6 };
         let found = solve_directly(&graph, &held, &both, &EXACT).unwrap();
         assert_eq!((found.values, found.measured), (vec![0.0; 122 * 3], vec![0.0; 3]));
         // Where nothing holds a component, the factor gives up.
@@ -391,7 +393,7 @@ mod tests {
             for (tolerance, most) in [(1e-12, 1e-10), (1e-6, 1e-6)] {
                 let solver = Solver { tolerance, ..EXACT };
                 let hierarchy = LazyHierarchy::default();
-                let right = Right { solved: &b, width, measured: &b, n_measured: width };
+                let right = Right { solved: &b, width, measured: &b, n_measured: width, counted: 2 * width };
                 let found = solve(&graph, &hierarchy, &ground, &right, &solver, &|| Ok(())).unwrap();
                 assert!(found.info.residual <= tolerance && found.measured.len() == width);
                 for (column, measured) in found.measured.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The rules that only need a few linear systems on the graph: scores of every class at every node.
 
+use super::calibrate::n_left_out;
 use super::decide::Scale;
 use super::groups::MatchedGroups;
 use super::labeled_nodes::LabeledNodes;
@@ -100,7 +101,13 @@ impl Problem<'_> {
         let width = self.labeled.n_classes();
         let system = self.harmonic_system(clamping);
         let measured = self.edges_of(left_out);
-        let right = Right { solved: &system.right, width, measured: &measured, n_measured: left_out.len() };
+        // Calibration changes probabilities by their temperature alone: without it, the same way is taken.
+        let counted = match clamping {
+            Clamping::Hard => width + n_left_out(self.labeled),
+            Clamping::Soft { .. } => width,
+        };
+        let right =
+            Right { solved: &system.right, width, measured: &measured, n_measured: left_out.len(), counted };
         let mut scores = self.solve(system.ground(), &right)?;
         if clamping == Clamping::Hard {
             let labels = self.labeled.iter();
