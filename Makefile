@@ -1,5 +1,5 @@
 # Everything runs from a fresh clone; only cargo and python3 are required.
-.PHONY: test test-distributed lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large profile clusters labels results reference fuzz doc fmt clean
+.PHONY: test test-distributed lint deny advisories audit coverage mutants miri environments test-python test-browser screenshot wheel bench bench-large bench-distributed profile clusters labels results reference fuzz doc fmt clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -77,7 +77,7 @@ bench: $(VENV)
 	$(PYTHON) scripts/bench.py $(SECTIONS)
 
 ## Up to a million points, easy and hard, neighbors and clusters compared with the peers, few points, points on disk, resumed runs; its sections of
-## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume" runs only some,
+## docs/PERFORMANCE.md. Images: TAUGRAPH_DATA. SECTIONS="growth hard neighbors columns mnist embeddings links small disk resume partitions" runs only some,
 ## BASELINE=PROGRAM runs an older program beside this one on the hard sets, SETS="mixture-64" measures only some of them,
 ## MOST=100000 leaves larger sets out of "hard" and "columns", QUICK=1 tries the script on tiny sizes in bench-data/quick.
 bench-large: $(VENV)
@@ -85,6 +85,10 @@ bench-large: $(VENV)
 	$(PYTHON) $(PIP) .
 	cargo build --release --package taugraph --package taugraph-cli --bins --example bench
 	QUICK=$(QUICK) BASELINE=$(BASELINE) MOST=$(MOST) SETS="$(SETS)" $(PYTHON) scripts/bench_large.py $(SECTIONS)
+
+## Clusters on partitions in processes of this machine, beside one process: its section of docs/PERFORMANCE.md. MOST=4000000 takes larger tables, too.
+bench-distributed:
+	$(MAKE) bench-large SECTIONS=partitions
 
 ## Where the time of a stage goes, as samples (perf) or instructions (valgrind): bench-data/profile-STAGE.txt. STAGE is neighbors, quantiles, links, eigen, merging …,
 ## cluster or labels; SET is a hard set (scripts/hard_sets.py), N its size, TOOL perf or callgrind.

@@ -1,5 +1,5 @@
 """Up to a million points, easy and hard: time and memory of the command line, neighbors and clusters compared with the peers, few points, points on
-disk, interrupted runs; writes its sections of docs/PERFORMANCE.md. Each section is a file of scripts/large/.
+disk, interrupted runs, partitions; writes its sections of docs/PERFORMANCE.md. Each section is a file of scripts/large/.
 
     make bench-large                        everything
     make bench-large SECTIONS="growth"      only some; the others keep their last figures
@@ -21,6 +21,7 @@ from large.images import mnist
 from large.links import links
 from large.many_columns import many_columns
 from large.neighbors import neighbors
+from large.partitions import partitions
 from large.resume import resume
 from large.small import small
 
@@ -35,6 +36,7 @@ SECTIONS = {
     "small": small,
     "disk": disk,
     "resume": resume,
+    "partitions": partitions,
 }
 
 

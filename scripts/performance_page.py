@@ -38,6 +38,7 @@ TITLES = {
     "small": "Few points, from Python",
     "disk": "Points on disk",
     "resume": "Interrupted and resumed",
+    "partitions": "Partitions",
 }
 
 

@@ -121,8 +121,9 @@ pub fn components_of_pairs<'py>(
     if pairs.iter().any(|&node| node as usize >= n_nodes) {
         return Err(PyValueError::new_err("a pair names a node that does not exist"));
     }
-    let found =
-        aside(py, || partition::components_of_pairs(n_nodes, pairs.chunks_exact(2).map(|pair| (pair[0], pair[1]))))?;
+    let found = aside(py, || {
+        partition::components_of_pairs(n_nodes, pairs.chunks_exact(2).map(|pair| (pair[0], pair[1])))
+    })?;
     Ok(found.into_pyarray(py))
 }
 
@@ -162,8 +163,10 @@ impl PyMergeTrees {
     #[new]
     fn new(py: Python<'_>, shares: Vec<Share<'_>>, run_args: RunArgs) -> PyResult<Self> {
         let shares = shares.iter().map(|(groups, offsets, beside, boundaries)| {
-            let groups = groups.as_slice()?.chunks_exact(4).map(|group| [group[0], group[1], group[2], group[3]]);
-            let boundaries = boundaries.as_slice()?.chunks_exact(2).map(|boundary| [boundary[0], boundary[1]]);
+            let groups =
+                groups.as_slice()?.chunks_exact(4).map(|group| [group[0], group[1], group[2], group[3]]);
+            let boundaries =
+                boundaries.as_slice()?.chunks_exact(2).map(|boundary| [boundary[0], boundary[1]]);
             Ok(GroupShare {
                 groups: groups.collect(),
                 offsets: offsets.as_slice()?.to_vec(),
@@ -229,7 +232,8 @@ pub fn best_cut(cuts: Vec<CutSums>) -> Option<usize> {
 /// Whether agglomerated clusters are taken rather than those of the eigenvectors.
 #[pyfunction]
 pub fn prefers_agglomeration(agglomerated: CutSums, spectral: CutSums) -> bool {
-    MethodChoice { agglomerated: quality(&agglomerated), spectral: quality(&spectral) }.prefers_agglomeration()
+    MethodChoice { agglomerated: quality(&agglomerated), spectral: quality(&spectral) }
+        .prefers_agglomeration()
 }
 
 /// With more clusters `auto` agglomerates only.

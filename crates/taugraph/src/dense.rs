@@ -8,6 +8,7 @@ use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
@@ -228,6 +229,15 @@ impl Cholesky {
         llt::solve::solve_in_place(self.0.as_ref(), right, Par::Seq, MemStack::new(&mut buffer));
     }
 
+    /// Replaces the columns of `right` by the solutions of C·y = b, with C the factor: bᵀ·A⁻¹·b is the squared length of y.
+    ///
+    /// # Panics
+    /// If `right` is not column-major; see [`multiply`].
+    pub fn solve_half_in_place(&self, right: MatMut<'_, f64>) {
+        assert_eq!(right.row_stride(), 1, "destinations are column-major");
+        solve_lower_triangular_in_place(self.0.as_ref(), right, Par::Seq);
+    }
+
     /// The inverse of the matrix.
     pub fn inverse(&self) -> Result<Mat<f64>> {
         let n = self.0.nrows();
@@ -310,6 +320,9 @@ mod tests {
         let mut solved = right.clone();
         factor.solve_in_place(solved.as_mut());
         assert!((&matrix * &solved - &right).norm_max() < 1e-9);
+        let mut half = right.clone();
+        factor.solve_half_in_place(half.as_mut());
+        assert!((half.transpose() * &half - right.transpose() * &solved).norm_max() < 1e-9);
         let indefinite = Mat::from_fn(3, 3, |i, j| if i == j { -1.0 } else { 0.0 });
         assert!(Cholesky::of(indefinite).is_err());
     }

@@ -33,6 +33,20 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
+vectorized! {
+    /// The largest of these values, at least 0; those that are not numbers do not count. One after the other they would wait for each other.
+    pub(crate) fn largest<'a>(values: &'a [f64]) -> f64 {
+        let (chunks, rest) = values.as_chunks::<16>();
+        let mut most = [0.0f64; 16];
+        for chunk in chunks {
+            for lane in 0..16 {
+                most[lane] = if chunk[lane] > most[lane] { chunk[lane] } else { most[lane] };
+            }
+        }
+        most.iter().chain(rest).copied().fold(0.0, f64::max)
+    }
+}
+
 /// e^x without branches or calls, so that loops over it vectorize; within 2 units in the last place of the true
 /// value, 0 below −708 and the value at 709 above it.
 ///
@@ -101,6 +115,18 @@ pub(crate) fn logarithm_1p(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_value_is_found_wherever_it_is() {
+        for n in [0, 1, 15, 16, 40] {
+            for at in 0..n {
+                let mut values: Vec<f64> = (0..n).map(|i| i as f64 / 100.0).collect();
+                (values[(at + 1) % n], values[at]) = (f64::NAN, 7.0);
+                assert_eq!(largest(&values), 7.0);
+            }
+            assert_eq!(largest(&vec![-1.0; n]), 0.0);
+        }
+    }
 
     #[test]
     fn logarithm_is_accurate_everywhere() {

@@ -18,11 +18,11 @@ mod outliers;
 mod spectral;
 mod stability;
 
-pub use agglomerate::{Level, Merge, MergeTree};
 pub(crate) use agglomerate::{
-    Agglomeration, Boundary, Group, GroupRow, LocalDensity, SMOOTHINGS, bytes as agglomeration_bytes, group_rows,
-    linkage_partitions, merge_rows, micro_communities, move_nodes, smoothed, unsmoothed_density,
+    Agglomeration, Boundary, Group, GroupRow, LocalDensity, SMOOTHINGS, bytes as agglomeration_bytes,
+    group_rows, linkage_partitions, merge_rows, micro_communities, move_nodes, smoothed, unsmoothed_density,
 };
+pub use agglomerate::{Level, Merge, MergeTree};
 pub(crate) use choice::cut_sums;
 pub use choice::{CutQuality, MethodChoice};
 pub(crate) use clustering::best_of;

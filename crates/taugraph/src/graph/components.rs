@@ -1,5 +1,7 @@
 //! Connected components.
 
+use std::ops::ControlFlow;
+
 use super::SparseGraph;
 use crate::edges::Edges;
 use crate::error::Result;
@@ -29,9 +31,13 @@ impl Components {
     }
 
     /// Components of `n_nodes` nodes joined by these pairs, in any order; numbered by their lowest node.
-    pub(crate) fn of_pairs(n_nodes: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+    pub(crate) fn of_pairs(n_nodes: usize, mut pairs: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut joined = Joined::new(n_nodes);
-        pairs.for_each(|pair| joined.add(pair));
+        // Where most pairs are edges, a few rows join everything.
+        let _ = pairs.try_for_each(|pair| {
+            joined.add(pair);
+            if joined.n_components == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
         let (mut component, mut sizes) = (vec![0; n_nodes], Vec::new());
         for node in 0..n_nodes as u32 {
             let root = joined.root(node);

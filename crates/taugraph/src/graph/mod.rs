@@ -14,6 +14,7 @@ use crate::edges::Edges;
 use crate::error::{Error, Result};
 use crate::parameter::choices;
 use crate::points::check_count;
+use crate::vectorized::largest;
 
 choices! {
     /// How to treat a matrix whose entries (i, j) and (j, i) differ.
@@ -246,7 +247,10 @@ impl SparseGraph {
                 put(j as usize, i as u32, weight);
             }
         }
-        Self { offsets, ids, weights, components: Found::default() }.with_finite_degrees()
+        // Sums of so few weights cannot overflow, which is known sooner than the sums.
+        let is_bounded = largest(&weights) < f64::MAX / (2 * n) as f64;
+        let graph = Self { offsets, ids, weights, components: Found::default() };
+        if is_bounded { Ok(graph) } else { graph.with_finite_degrees() }
     }
 
     /// From rows that are already known to be well formed and symmetric, with positive weights.
@@ -382,7 +386,7 @@ impl SparseGraph {
 
     /// The edges whose weights are at least this fraction of the largest, and how many are lighter; `None` if none is.
     pub(crate) fn without_weak_edges(&self, share: f64) -> Option<(Self, usize)> {
-        let least = share * self.weights.iter().copied().fold(0.0, f64::max);
+        let least = share * largest(&self.weights);
         let n_weak = self.weights.par_iter().filter(|weight| **weight < least).count();
         if n_weak == 0 {
             return None;

@@ -63,8 +63,7 @@ impl Hierarchy {
     }
 
     fn build(graph: &SparseGraph, systems: Systems) -> Self {
-        let heaviest = graph.weights().iter().copied().fold(0.0, f64::max);
-        let heaviest = if heaviest > 0.0 { heaviest } else { 1.0 };
+        let heaviest = super::unit_of(graph);
         let mut levels = vec![LevelGraph::of(graph, heaviest)];
         let mut mergers: Vec<Vec<u32>> = Vec::new();
         while let Some(fine) = levels.last().filter(|fine| fine.len() > COARSEST) {

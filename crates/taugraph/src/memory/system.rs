@@ -3,6 +3,7 @@
 //! On Linux the least of four: what the machine has left, what the control groups of this process have left, and what its limits on the
 //! address space and on data leave (`ulimit -v`, `ulimit -d`). Only files below `/proc` and `/sys/fs/cgroup` are read.
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 /// Where control groups are.
@@ -20,7 +21,9 @@ pub fn available() -> Option<u64> {
     let text = |path: &str| read(Path::new(path)).unwrap_or_default();
     let system = kib_of(&text("/proc/meminfo"), "MemAvailable:");
     let groups = left_in_groups(&text("/proc/self/cgroup"), &read);
-    let (limits, status) = (text("/proc/self/limits"), text("/proc/self/status"));
+    let limits = text("/proc/self/limits");
+    // Without a limit, as usual, it is not read: it takes longer than the others, and every run asks.
+    let status = LazyCell::new(|| text("/proc/self/status"));
     let left = |limit: &str, used: &str| {
         let limit = limit_of(&limits, limit)?;
         Some(limit.saturating_sub(kib_of(&status, used)? + RESERVED))

@@ -60,8 +60,7 @@ impl GroupShare {
         }
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); (last - first) as usize + 1];
         graph.own().iter().zip(own).for_each(|(&place, label)| members[(label - first) as usize].push(place));
-        let density =
-            LocalDensity { inverse_dimension: inverse_dimension.to_vec(), level: levels.to_vec() };
+        let density = LocalDensity { inverse_dimension: inverse_dimension.to_vec(), level: levels.to_vec() };
         let rows = group_rows(graph.rows(), labels, n_groups, Some(&density), first, &members);
         let mut share = Self { offsets: vec![0], ..Self::default() };
         for (group, boundaries) in rows {
@@ -242,7 +241,10 @@ mod tests {
         let part = part(&graph, 2, 1);
         let zeros = vec![0.0; part.ids().len()];
         let labels = vec![3; part.ids().len()];
-        assert!(GroupShare::new(&part, &labels, (4, 9), &zeros, &zeros).is_err(), "a group of another machine");
+        assert!(
+            GroupShare::new(&part, &labels, (4, 9), &zeros, &zeros).is_err(),
+            "a group of another machine"
+        );
         assert!(GroupShare::new(&part, &labels, (3, 3), &zeros, &zeros).is_err(), "no such group");
         assert!(GroupShare::new(&part, &labels, (3, 4), &zeros[1..], &zeros).is_err());
     }

@@ -14,7 +14,7 @@ use crate::neighbors::{Gathered, NeighborGraph, Space};
 use crate::progress::Run;
 use crate::scale::{FirstScale, first_scales};
 use crate::spectral::{EigenParams, Laplacian, LaplacianKind, smallest_eigenpairs};
-use crate::vectorized::vectorized;
+use crate::vectorized::{largest, vectorized};
 
 /// The scale of a point is the distance to this neighbor,
 const NEIGHBOR: usize = 7;
@@ -44,7 +44,7 @@ pub fn with_background(
     let scale = FirstScale::KthNeighbor { k: NEIGHBOR.min(neighbors.k()) };
     let scales = first_scales(neighbors, &scale, SCALE_FLOOR)?;
     let inverse: Vec<f64> = scales.values().iter().map(|scale| 1.0 / scale).collect();
-    let least = WEAK * graph.weights().iter().copied().fold(0.0, f64::max);
+    let least = WEAK * largest(graph.weights());
     // Above this exponent a weight is certainly too weak: no exponential is needed to see that.
     let too_far = (weight / least).ln() + 1.0;
     let of_exponent = |exponent: f64| {

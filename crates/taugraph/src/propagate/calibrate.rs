@@ -38,6 +38,11 @@ pub(super) fn left_out(labeled: &LabeledNodes, seed: u64) -> Vec<u32> {
     nodes
 }
 
+/// How many labeled nodes may be left out, whichever are drawn.
+pub(super) fn n_left_out(labeled: &LabeledNodes) -> usize {
+    left_out(labeled, 0).len()
+}
+
 /// The temperature under which the true classes are likeliest; `None` if there are too few rows.
 pub(super) fn temperature(rows: &[(Vec<f64>, u32)]) -> Option<f64> {
     if rows.len() < MIN_LEFT_OUT {

@@ -35,7 +35,7 @@ use std::borrow::Cow;
 use crate::cluster::ClusterInput;
 use crate::error::{Error, Result, require};
 use crate::graph::{Components, SparseGraph};
-use crate::linear::Hierarchy;
+use crate::linear::{Hierarchy, LazyHierarchy};
 use crate::memory::{MemoryEstimate, refuse_if_over};
 use crate::progress::Run;
 use calibrate::{at_temperature, left_out, temperature};
@@ -122,8 +122,8 @@ pub struct Propagator<'a> {
 /// The means by which a rule spreads labels.
 #[derive(Debug, Clone)]
 enum Means {
-    /// Linear systems, solved on a multigrid hierarchy of the graph.
-    Systems { hierarchy: Hierarchy, rule: LinearRule },
+    /// Linear systems, solved on a multigrid hierarchy of the graph or by a factor.
+    Systems { hierarchy: LazyHierarchy, rule: LinearRule },
     /// Walks that do not depend on the labels.
     Walks(WalkTable),
 }
@@ -146,7 +146,7 @@ impl Means {
         let [bytes, _] = Hierarchy::bytes(graph.n_nodes() as u64, graph.n_edges() as u64);
         refuse_share("hierarchy", bytes, graph.n_nodes(), run, "label fewer points")?;
         run.stage("hierarchy", None)?;
-        Ok(Self::Systems { hierarchy: Hierarchy::new(graph), rule })
+        Ok(Self::Systems { hierarchy: LazyHierarchy::new(graph), rule })
     }
 }
 
@@ -283,12 +283,12 @@ impl<'a> Propagator<'a> {
             left_out.retain(|&node| spreads(labeled.get(node as usize)));
         }
         let problem = Problem { groups: groups.as_ref(), ..problem };
-        let (scores, scale) = problem.scores(rule)?;
+        let (scores, scale) = problem.scores(rule, &left_out)?;
         let comparison = Comparison::new(&scores.values, scale, labeled, reached, &self.params.priors)?;
         let temperature = match left_out.is_empty() {
             true => None,
             false => {
-                let rows = problem.harmonic_left_out(&scores, &left_out)?;
+                let rows = problem.harmonic_left_out(&scores, &left_out);
                 let rows = left_out.iter().zip(rows).filter_map(|(&node, row)| {
                     Some((comparison.probabilities(&row?), labeled.get(node as usize)?))
                 });

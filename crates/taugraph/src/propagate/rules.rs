@@ -1,11 +1,12 @@
 //! The rules that only need a few linear systems on the graph: scores of every class at every node.
 
+use super::calibrate::n_left_out;
 use super::decide::Scale;
 use super::groups::MatchedGroups;
 use super::labeled_nodes::LabeledNodes;
 use super::{Clamping, Propagator, SolveInfo};
 use crate::error::Result;
-use crate::linear::{Ground, Hierarchy, solve};
+use crate::linear::{Ground, LazyHierarchy, Right, solve};
 use crate::progress::Run;
 
 /// Strength of the springs that tie the nodes of a group to its class, in units of their degrees.
@@ -55,13 +56,15 @@ impl LinearRule {
 /// Scores node by node; higher is likelier.
 pub(super) struct Scores {
     pub values: Vec<f64>,
+    /// For each node left out, what its own label contributes to its value, as [`Problem::harmonic_left_out`] needs it.
+    pub returning: Vec<f64>,
     pub info: SolveInfo,
 }
 
 /// What every rule works on.
 pub(super) struct Problem<'a> {
     pub of: &'a Propagator<'a>,
-    pub hierarchy: &'a Hierarchy,
+    pub hierarchy: &'a LazyHierarchy,
     pub labeled: &'a LabeledNodes,
     /// Whether a label reaches a node.
     pub reached: &'a [bool],
@@ -75,10 +78,10 @@ impl Problem<'_> {
         self.of.graph.n_nodes()
     }
 
-    /// The scores of a rule, and how they are to be compared.
-    pub fn scores(&self, rule: LinearRule) -> Result<(Scores, Scale)> {
+    /// The scores of a rule, and how they are to be compared; for harmonic functions also what is needed to leave some nodes out.
+    pub fn scores(&self, rule: LinearRule, left_out: &[u32]) -> Result<(Scores, Scale)> {
         Ok(match rule {
-            LinearRule::Harmonic(clamping) => (self.harmonic(clamping)?, Scale::Mass),
+            LinearRule::Harmonic(clamping) => (self.harmonic(clamping, left_out)?, Scale::Mass),
             LinearRule::Poisson => (self.poisson()?, Scale::Difference),
             LinearRule::Consistency { alpha } => (self.consistency(alpha)?, Scale::Mass),
             LinearRule::KernelCosine => (self.by_kernel(|k, own| k / own.sqrt())?, Scale::Difference),
@@ -86,23 +89,42 @@ impl Problem<'_> {
         })
     }
 
-    fn solve(&self, ground: Ground<'_>, right: &[f64], width: usize) -> Result<Scores> {
-        let (solver, check) = (&self.of.params.solver, || self.run.check());
-        let (values, info) = solve(self.hierarchy, &ground, right, width, solver, &check)?;
-        Ok(Scores { values, info })
+    fn solve(&self, ground: Ground<'_>, right: &Right<'_>) -> Result<Scores> {
+        let (of, check) = (self.of, || self.run.check());
+        let found = solve(&of.graph, self.hierarchy, &ground, right, &of.params.solver, &check)?;
+        Ok(Scores { values: found.values, returning: found.measured, info: found.info })
     }
 
     /// Harmonic functions (Zhu, Ghahramani, Lafferty 2003): every unlabeled node has the weighted mean of its
     /// neighbors. Under soft clamping, labeled nodes are tied to their labels by springs of `strength` times their degree.
-    pub fn harmonic(&self, clamping: Clamping) -> Result<Scores> {
+    pub fn harmonic(&self, clamping: Clamping, left_out: &[u32]) -> Result<Scores> {
         let width = self.labeled.n_classes();
         let system = self.harmonic_system(clamping);
-        let mut scores = self.solve(system.ground(), &system.right, width)?;
+        let measured = self.edges_of(left_out);
+        // Calibration changes probabilities by their temperature alone: without it, the same way is taken.
+        let counted = match clamping {
+            Clamping::Hard => width + n_left_out(self.labeled),
+            Clamping::Soft { .. } => width,
+        };
+        let right =
+            Right { solved: &system.right, width, measured: &measured, n_measured: left_out.len(), counted };
+        let mut scores = self.solve(system.ground(), &right)?;
         if clamping == Clamping::Hard {
             let labels = self.labeled.iter();
             labels.for_each(|(node, class)| scores.values[node as usize * width + class as usize] = 1.0);
         }
         Ok(scores)
+    }
+
+    /// The weights to the neighbors of some nodes, a column for each.
+    fn edges_of(&self, nodes: &[u32]) -> Vec<f64> {
+        let mut columns = vec![0.0; self.n() * nodes.len()];
+        for (column, &node) in nodes.iter().enumerate() {
+            for (neighbor, weight) in self.of.graph.row(node as usize) {
+                columns[neighbor as usize * nodes.len() + column] = weight;
+            }
+        }
+        columns
     }
 
     fn harmonic_system(&self, clamping: Clamping) -> HarmonicSystem {
@@ -140,46 +162,34 @@ impl Problem<'_> {
         HarmonicSystem { clamped, extra, right }
     }
 
-    /// What each of some labeled points would score if its own label were not known, `None` if nothing else reaches it. The
-    /// system stays the same, so that one right-hand side for each is enough.
+    /// What each of the nodes left out would score if its own label were not known, `None` if nothing else reaches it. The system stays the same.
     ///
-    /// With b the harmonic function that is 1 at the labeled node l and 0 at the others, those of the classes are f − b·y_l where l is left
-    /// out and held at 0, and free it takes the value at which it is the weighted mean of its neighbors. (If its label has a weight, its
-    /// edges keep it.)
-    pub fn harmonic_left_out(&self, scores: &Scores, left_out: &[u32]) -> Result<Vec<Option<Vec<f64>>>> {
-        let (n, width, m) = (self.n(), self.labeled.n_classes(), left_out.len());
+    /// With f the harmonic functions of the classes, w the weights of l to its free neighbors and A the system's matrix, l contributes
+    /// wᵀ·A⁻¹·w to the weighted sum of its neighbors by its own label. Without that l is held at 0, and free it takes the value at which it is
+    /// the weighted mean of its neighbors. (If its label has a weight, its edges keep it.)
+    pub fn harmonic_left_out(&self, scores: &Scores, left_out: &[u32]) -> Vec<Option<Vec<f64>>> {
+        let width = self.labeled.n_classes();
         let system = self.harmonic_system(Clamping::Hard);
-        let weight_of = |node: u32| {
-            self.labeled.weights()[self.labeled.nodes().binary_search(&node).expect("it is labeled")]
-        };
-        let mut right = vec![0.0; n * m];
-        for (column, &node) in left_out.iter().enumerate() {
-            let label_weight = weight_of(node);
-            for (neighbor, weight) in self.of.graph.row(node as usize) {
-                right[neighbor as usize * m + column] += label_weight * weight;
-            }
-        }
-        let own = self.solve(system.ground(), &right, m)?.values;
-        let without = |(column, &node): (usize, &u32)| {
+        let without = |(&node, &returning): (&u32, &f64)| {
+            let label = self.labeled.nodes().binary_search(&node).expect("it is labeled");
+            let own = self.labeled.weights()[label] * returning;
+            let class = self.labeled.get(node as usize).expect("it is labeled") as usize;
             let node = node as usize;
-            let class = self.labeled.get(node).expect("it is labeled") as usize;
             let degree = self.of.degrees[node];
             let mut sums = system.right[node * width..(node + 1) * width].to_vec();
-            let mut total = degree + system.extra[node];
             for (neighbor, weight) in self.of.graph.row(node) {
                 let neighbor = neighbor as usize;
                 // Clamped neighbors are in the right-hand side.
                 if !system.clamped[neighbor] {
-                    let of_label = weight * own[neighbor * m + column];
                     let of_neighbor = &scores.values[neighbor * width..(neighbor + 1) * width];
                     sums.iter_mut().zip(of_neighbor).for_each(|(sum, score)| *sum += weight * score);
-                    sums[class] -= of_label;
-                    total -= of_label;
                 }
             }
+            sums[class] -= own;
+            let total = degree + system.extra[node] - own;
             (total > UNREACHED * degree).then(|| sums.iter().map(|sum| (sum / total).max(0.0)).collect())
         };
-        Ok(left_out.iter().enumerate().map(without).collect())
+        left_out.iter().zip(&scores.returning).map(without).collect()
     }
 
     /// Poisson learning (Calder, Cook, Thorpe, Slepčev 2020): L·u = Σ ω_l·(y_l − ȳ)·δ_l in every component, with ω the weights of the
@@ -205,7 +215,7 @@ impl Problem<'_> {
             row.iter_mut().zip(&means[component * width..]).for_each(|(right, mean)| *right = -weight * mean);
             row[class as usize] += weight;
         }
-        let mut scores = self.solve(Ground::None(components), &right, width)?;
+        let mut scores = self.solve(Ground::None(components), &Right::new(&right, width))?;
         self.shift(&mut scores.values, width);
         // Nothing reaches across components: a class without a labeled point has no score there.
         for (row, &component) in scores.values.chunks_exact_mut(width).zip(of_nodes) {
@@ -227,7 +237,8 @@ impl Problem<'_> {
         }
         let clamped: Vec<bool> = self.reached.iter().map(|reached| !reached).collect();
         let extra: Vec<f64> = degrees.iter().map(|degree| (1.0 / alpha - 1.0) * degree).collect();
-        let mut scores = self.solve(Ground::Some { clamped: &clamped, extra: &extra }, &right, width)?;
+        let ground = Ground::Some { clamped: &clamped, extra: &extra };
+        let mut scores = self.solve(ground, &Right::new(&right, width))?;
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
         }
@@ -259,7 +270,7 @@ impl Problem<'_> {
                 right[label as usize * width + column] += root;
             }
         }
-        let mut scores = self.solve(Ground::None(components), &right, width)?;
+        let mut scores = self.solve(Ground::None(components), &Right::new(&right, width))?;
         self.shift(&mut scores.values, width);
         for (row, degree) in scores.values.chunks_exact_mut(width).zip(degrees) {
             row.iter_mut().for_each(|value| *value *= degree.sqrt());
@@ -283,7 +294,7 @@ impl Problem<'_> {
                 }
             }
         }
-        Ok(Scores { values, info: columns.info })
+        Ok(Scores { values, returning: Vec::new(), info: columns.info })
     }
 
     /// Adds a constant in each component so that Σ d·x = 0 there.

@@ -8,7 +8,7 @@
 use super::refuse_share;
 use crate::error::Result;
 use crate::graph::SparseGraph;
-use crate::linear::{Ground, Hierarchy, Solver, solve};
+use crate::linear::{Ground, Hierarchy, LazyHierarchy, Right, Solver, solve};
 use crate::progress::Run;
 
 /// ε.
@@ -75,7 +75,7 @@ pub fn suggest(
     let [making, _] = Hierarchy::bytes(n_nodes as u64, graph.n_edges() as u64);
     let bytes = making + 8 * n_nodes as u64 * 12 * CANDIDATES as u64;
     refuse_share("suggest", bytes, n_nodes, run, "suggest rows of a smaller table")?;
-    let hierarchy = Hierarchy::new(graph);
+    let hierarchy = LazyHierarchy::new(graph);
     let degrees = graph.degrees();
     let lightest = degrees.iter().copied().filter(|degree| *degree > 0.0).fold(f64::INFINITY, f64::min);
     // A node without neighbors has a row of its own, and the system must not be singular there.
@@ -90,7 +90,8 @@ pub fn suggest(
     while found.len() < n {
         let system = |right: &[f64], width: usize| {
             let ground = Ground::Some { clamped: &clamped, extra: &extra };
-            solve(&hierarchy, &ground, right, width, &SOLVER, &|| run.check()).map(|solved| solved.0)
+            let right = Right::new(right, width);
+            solve(graph, &hierarchy, &ground, &right, &SOLVER, &|| run.check()).map(|solved| solved.values)
         };
         let sums = system(&vec![1.0; n_nodes], 1)?;
         // The square of the sum over G_kk, at most.

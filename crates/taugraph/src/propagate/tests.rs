@@ -105,7 +105,7 @@ fn harmonic_functions_equal_their_closed_form() {
             })
             .collect();
         let expected = dense_solve(a, right);
-        let (found, info, _) = scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Hard));
+        let (found, info, _) = scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Hard, &[]));
         assert!(info.iterations > 0 && info.residual <= 1e-13);
         for (row, &i) in expected.iter().zip(&free) {
             for class in 0..3 {
@@ -121,7 +121,7 @@ fn harmonic_functions_equal_their_closed_form() {
         });
         let expected = dense_solve(a.collect(), right.collect());
         let (found, _, _) =
-            scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Soft { strength: 2.0 }));
+            scores(&graph, &labeled, |problem| problem.harmonic(Clamping::Soft { strength: 2.0 }, &[]));
         for i in 0..25 {
             for class in 0..3 {
                 assert!((expected[i][class] - found[i * 3 + class]).abs() < 1e-8);
@@ -286,12 +286,12 @@ fn left_out_scores_are_those_without_the_label() {
         let reached = vec![true; 30];
         let problem =
             Problem { of: &of, hierarchy, labeled: &labeled, reached: &reached, groups: None, run: &run };
-        let all = problem.harmonic(Clamping::Hard).unwrap();
-        let found = problem.harmonic_left_out(&all, labeled.nodes()).unwrap();
+        let all = problem.harmonic(Clamping::Hard, labeled.nodes()).unwrap();
+        let found = problem.harmonic_left_out(&all, labeled.nodes());
         for (place, &node) in labeled.nodes().iter().enumerate() {
             let rest = (0..30).map(|i| labeled.get(i).filter(|_| i != node as usize)).collect();
             let rest = LabeledNodes::new(rest, 3).unwrap();
-            let (expected, _, _) = scores(&graph, &rest, |problem| problem.harmonic(Clamping::Hard));
+            let (expected, _, _) = scores(&graph, &rest, |problem| problem.harmonic(Clamping::Hard, &[]));
             let found = found[place].as_ref().unwrap();
             for class in 0..3 {
                 let difference = (found[class] - expected[node as usize * 3 + class]).abs();
@@ -313,8 +313,8 @@ fn left_out_points_that_nothing_else_reaches_have_no_scores() {
     let Means::Systems { hierarchy, .. } = &of.means else { panic!("harmonic functions solve systems") };
     let problem =
         Problem { of: &of, hierarchy, labeled: &labeled, reached: &[true; 20], groups: None, run: &run };
-    let all = problem.harmonic(Clamping::Hard).unwrap();
-    let found = problem.harmonic_left_out(&all, labeled.nodes()).unwrap();
+    let all = problem.harmonic(Clamping::Hard, labeled.nodes()).unwrap();
+    let found = problem.harmonic_left_out(&all, labeled.nodes());
     assert!(found[0].is_some() && found[1].is_some() && found[2].is_none());
 }
 
@@ -337,8 +337,8 @@ fn weights_are_copies_with_the_same_neighbors() {
     };
     let weighted = LabeledNodes::new(given(20), 2).unwrap().weighted(vec![2.0, 1.0, 1.0]);
     let copied = LabeledNodes::new(given(21), 2).unwrap();
-    let (found, _, _) = scores(&graph, &weighted, |problem| problem.harmonic(Clamping::Hard));
-    let (expected, _, _) = scores(&doubled, &copied, |problem| problem.harmonic(Clamping::Hard));
+    let (found, _, _) = scores(&graph, &weighted, |problem| problem.harmonic(Clamping::Hard, &[]));
+    let (expected, _, _) = scores(&doubled, &copied, |problem| problem.harmonic(Clamping::Hard, &[]));
     for at in 0..40 {
         assert!((found[at] - expected[at]).abs() < 1e-8);
     }

@@ -95,7 +95,7 @@ impl WalkTable {
             }
         });
         let info = super::SolveInfo { iterations: 0, residual: 0.0 };
-        Scores { values, info }
+        Scores { values, returning: Vec::new(), info }
     }
 }
 
