@@ -53,6 +53,9 @@ def clusters_of_nodes(
         return cut[0], {**found, "method": "agglomerate", **_quality(cut[1])}
     if cut is not None:
         agglomeration.each("agglomerated", "keep_guess", module=__name__, name=cut[0])
+    else:
+        # Guesses of an earlier run with other parameters would lead to other bits.
+        executor.job.storage.delete("agglomerated")
     try:
         pairs = spectral(executor, plan, manifest, n_nodes, k)
     except EigenNotConvergedError as error:

@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn nodes_move_but_one_machine_keeps_the_last_of_a_cluster() {
         let part = part();
-        assert_eq!(part.moved(&[0, 0, 1, 2], &[false; 3]).unwrap(), (vec![2, 2], 2));
+        assert_eq!(part.moved(&[0, 0, 1, 2], &[false; 3]).unwrap(), (vec![2, 2], 3));
         assert_eq!(part.moved(&[0, 0, 1, 2], &[true; 3]).unwrap(), (vec![1, 1], 1));
         assert!(
             part.moved(&[0, 0, 1], &[true; 3]).is_err() && part.moved(&[0, 0, 1, 3], &[true; 3]).is_err()
