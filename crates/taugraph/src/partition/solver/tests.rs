@@ -505,6 +505,30 @@ fn a_search_that_may_not_go_on_is_an_error() {
 }
 
 #[test]
+fn edges_that_do_not_fit_are_errors() {
+    let (ids, offsets, targets, weights) =
+        (&[3, 5][..], &[0, 1, 3][..], &[5, 3, 9][..], &[1.0, 1.0, 2.0][..]);
+    let made = |edges| PartitionSolver::new(edges, 1).map(|solver| solver.n_aggregates());
+    let edges = LocalEdges { ids, offsets, targets, weights, halo: &[&[], &[9]], wanted: &[&[], &[5]] };
+    assert_eq!(made(edges).unwrap(), 2);
+    assert!(matches!(made(LocalEdges { halo: &[&[], &[8]], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { wanted: &[&[], &[9]], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { ids: &[5, 3], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { offsets: &[0, 4, 3], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { weights: &[1.0], ..edges }), Err(Error::Length { .. })));
+    // Weights of an edge that differ between its ends.
+    let lopsided = LocalEdges { weights: &[1.0, 1.5, 2.0], ..edges };
+    assert!(matches!(made(lopsided), Err(Error::NotSymmetric { .. })));
+    let mut solver = PartitionSolver::new(edges, 1).unwrap();
+    solver.begin(5.0, 8);
+    assert!(matches!(solver.restrict(&[]), Err(Error::Length { .. })));
+    assert!(matches!(
+        solver.restart(&Dense { values: vec![1.0; 4], n_columns: 2 }),
+        Err(Error::Length { .. })
+    ));
+}
+
+#[test]
 fn a_stored_basis_is_restored() {
     let points = blobs(300, 3, 3, 3.0);
     let graph = neighbor_graph(&points, 6, 1e-3);
