@@ -324,10 +324,6 @@ fn compare(
     assert!(outcome.confirmed, "{outcome:?}");
     let angle = angle(&vectors, &exact.vectors);
     assert!(angle <= 1e-3, "{n_parts} partitions: angle {angle}, {outcome:?}");
-    println!(
-        "{n_parts} partitions: {} steps, {} applications, angle {angle:.1e}",
-        outcome.steps, outcome.applications
-    );
     outcome.steps
 }
 
@@ -540,38 +536,5 @@ fn a_stored_basis_is_restored() {
         part.restore(&basis, &images).unwrap();
         assert!(part.stored() == (basis.clone(), images));
         assert!(part.restore(&basis, &Dense { values: vec![0.0], n_columns: 1 }).is_err());
-    }
-}
-
-/// Large sets, for the times: `cargo test --release --lib partition::solver::tests::large -- --ignored --nocapture`.
-#[test]
-#[ignore = "it measures"]
-fn large() {
-    for (name, points, n_pairs) in
-        [("spirals", spirals(100_000), 2), ("blobs", blobs(100_000, 8, 20, 4.0), 20)]
-    {
-        let graph = neighbor_graph(&points, 10, 1e-6);
-        println!("{name}: {} edges", graph.n_edges());
-        let begin = std::time::Instant::now();
-        let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
-        let exact =
-            smallest_eigenpairs(&laplacian, n_pairs, &EigenParams::for_space(), &Run::new(1)).unwrap();
-        println!("one process: {:?}, {:?}", begin.elapsed(), exact.info);
-        for n_parts in [1, 3, 8, 32] {
-            let begin = std::time::Instant::now();
-            let mut spread = Spread::new(&graph, &by_place(&points, n_parts), n_parts, 3).unwrap();
-            let made = begin.elapsed();
-            let (outcome, vectors) = spread.solve(n_pairs, None, &EigenParams::for_space()).unwrap();
-            println!(
-                "{n_parts} partitions, {} aggregates: {} steps, {} applications, {:?} + {:?}, confirmed {}, angle {:.1e}",
-                spread.coarse.len(),
-                outcome.steps,
-                outcome.applications,
-                made,
-                begin.elapsed() - made,
-                outcome.confirmed,
-                angle(&vectors, &exact.vectors),
-            );
-        }
     }
 }
