@@ -10,7 +10,9 @@
 mod coarse;
 mod dense;
 mod halo;
+mod measure;
 mod rows;
+mod schwarz;
 mod search;
 mod state;
 mod system;

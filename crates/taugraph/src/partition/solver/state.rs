@@ -17,23 +17,23 @@ use crate::spectral::{Block, CHUNK, products};
 /// New directions are *candidates* until they are appended to the basis. A basis is kept with its images, so that the residuals of pairs need no
 /// exchange.
 pub struct PartitionSolver {
-    ids: Vec<u32>,
-    system: LocalSystem,
-    seed: u64,
+    pub(super) ids: Vec<u32>,
+    pub(super) system: LocalSystem,
+    pub(super) seed: u64,
     /// The null vector, of length 1 over all partitions.
-    null: Block,
-    basis: Block,
-    images: Block,
-    filled: usize,
-    residuals: Block,
+    pub(super) null: Block,
+    pub(super) basis: Block,
+    pub(super) images: Block,
+    pub(super) filled: usize,
+    pub(super) residuals: Block,
     /// Of the systems that are solved approximately: D^½ times residuals.
-    right: Block,
+    pub(super) right: Block,
     /// Their solutions so far, before they are scaled.
-    solution: Block,
-    candidates: Block,
+    pub(super) solution: Block,
+    pub(super) candidates: Block,
     /// What is measured in the end.
-    vectors: Block,
-    vector_images: Block,
+    pub(super) vectors: Block,
+    pub(super) vector_images: Block,
 }
 
 impl PartitionSolver {
@@ -253,114 +253,6 @@ impl PartitionSolver {
         Ok(())
     }
 
-    /// First step of the preconditioner: a cycle for these residuals, or for the candidates; slices of the result.
-    pub fn smooth_first(&mut self, named: Option<&[usize]>) -> Vec<Vec<f64>> {
-        self.right = match named {
-            None => self.candidates.clone(),
-            Some(named) => {
-                let mut right = Block::zeros(self.len(), named.len());
-                right.update(&self.residuals, |to, from| {
-                    to.iter_mut().zip(named).for_each(|(to, &name)| *to = from[name]);
-                });
-                right
-            }
-        };
-        self.right.scale(&self.system.roots, |root| root);
-        self.solution = Block { width: self.right.width, values: vec![0.0; self.right.values.len()] };
-        self.system.correct(&self.right, &mut self.solution);
-        self.system.halo.slices(&self.solution.values, self.solution.width)
-    }
-
-    /// Second step: what is left of the right-hand sides, summed over aggregates.
-    pub fn restrict(&self, halo: &[&[f64]]) -> Result<Dense> {
-        let joined = self.system.halo.joined(halo, self.solution.width)?;
-        let rest = self.system.rest(&self.right, &self.solution, &joined);
-        Ok(Dense { values: self.system.restricted(&rest), n_columns: rest.width })
-    }
-
-    /// Third step: adds the solutions on the aggregates; slices of the result.
-    pub fn correct(&mut self, on_aggregates: &Dense) -> Result<Vec<Vec<f64>>> {
-        self.check_coarse(on_aggregates)?;
-        self.system.prolong(
-            &on_aggregates.values,
-            on_aggregates.n_columns,
-            &mut self.solution,
-            |to, from| {
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
-            },
-        );
-        Ok(self.system.halo.slices(&self.solution.values, self.solution.width))
-    }
-
-    /// Fourth step: a second cycle. The solutions are the candidates, whose [`shares`](Self::shares) are returned.
-    pub fn smooth_last(&mut self, halo: &[&[f64]]) -> Result<Dense> {
-        let joined = self.system.halo.joined(halo, self.solution.width)?;
-        let rest = self.system.rest(&self.right, &self.solution, &joined);
-        self.system.correct(&rest, &mut self.solution);
-        std::mem::swap(&mut self.candidates, &mut self.solution);
-        self.candidates.scale(&self.system.roots, |root| root);
-        Ok(self.shares())
-    }
-
-    /// The vectors to be measured: the null vector, and those given in terms of the basis; slices of what their images need.
-    pub fn finish(&mut self, rotation: &Dense) -> Result<Vec<Vec<f64>>> {
-        self.expect(rotation, self.filled, rotation.n_columns)?;
-        let found = self.basis.combined(rotation.to_mat().as_ref());
-        let count = rotation.n_columns;
-        self.vectors = Block::zeros(self.len(), 1 + count);
-        self.vectors.update(&self.null, |to, from| to[0] = from[0]);
-        self.vectors.update(&found, |to, from| to[1..=count].copy_from_slice(&from[..count]));
-        self.candidates = self.vectors.clone();
-        self.candidates.scale(&self.system.roots, inverse);
-        Ok(self.system.halo.slices(&self.candidates.values, self.candidates.width))
-    }
-
-    /// For each vector: its squared length, and its inner product with its image.
-    pub fn measure(&mut self, halo: &[&[f64]]) -> Result<Dense> {
-        let joined = self.system.halo.joined(halo, self.candidates.width)?;
-        let mut images = self.system.apply(&self.candidates, &joined);
-        images.scale(&self.system.roots, inverse);
-        let mut values = self.vectors.squares();
-        let quotients = products(self.vectors.view(), images.view());
-        values.extend((0..self.vectors.width).map(|at| quotients[(at, at)]));
-        self.vector_images = images;
-        Ok(Dense { values, n_columns: self.vectors.width })
-    }
-
-    /// Squared lengths of A·v − value·v of the vectors.
-    pub fn measure_residuals(&mut self, values: &[f64]) -> Dense {
-        self.vector_images.update(&self.vectors, |image, vector| {
-            image.iter_mut().zip(vector).zip(values).for_each(|((image, v), value)| *image -= value * v);
-        });
-        Dense { values: self.vector_images.squares(), n_columns: self.vectors.width }
-    }
-
-    /// For each vector its largest entry by size, and the node that has it, the lowest of several; for the sign of the vectors.
-    pub fn largest(&self, count: usize) -> Vec<(f64, u32)> {
-        let mut largest = vec![(0.0f64, u32::MAX); count];
-        for (entries, &node) in self.vectors.nodes().zip(&self.system.order) {
-            let id = self.ids[node as usize];
-            for (best, &entry) in largest.iter_mut().zip(entries) {
-                let (size, known) = (entry.abs(), best.0.abs());
-                if size > known || size == known && id < best.1 {
-                    *best = (entry, id);
-                }
-            }
-        }
-        largest
-    }
-
-    /// The vectors, each times its factor, with the own nodes ascending.
-    pub fn vectors(&self, factors: &[f64]) -> Dense {
-        let n_columns = factors.len();
-        let mut values = vec![0.0; self.len() * n_columns];
-        for (&node, entries) in self.system.order.iter().zip(self.vectors.nodes()) {
-            let to = &mut values[node as usize * n_columns..][..n_columns];
-            to.iter_mut().zip(entries).zip(factors).for_each(|((to, entry), factor)| *to = entry * factor);
-        }
-        Dense { values, n_columns }
-    }
-
     /// Roots of the degrees of the own nodes, ascending.
     pub fn roots(&self) -> Vec<f64> {
         let mut roots = vec![0.0; self.len()];
@@ -401,7 +293,7 @@ impl PartitionSolver {
         Ok(())
     }
 
-    fn check_coarse(&self, on_aggregates: &Dense) -> Result<()> {
+    pub(super) fn check_coarse(&self, on_aggregates: &Dense) -> Result<()> {
         let (expected, received) =
             (self.n_aggregates(), on_aggregates.values.len() / on_aggregates.n_columns.max(1));
         match expected == received {
@@ -410,7 +302,7 @@ impl PartitionSolver {
         }
     }
 
-    fn expect(&self, matrix: &Dense, n_rows: usize, n_columns: usize) -> Result<()> {
+    pub(super) fn expect(&self, matrix: &Dense, n_rows: usize, n_columns: usize) -> Result<()> {
         let (expected, received) = (n_rows * n_columns, matrix.values.len());
         match expected == received && matrix.n_columns == n_columns {
             true => Ok(()),
@@ -420,6 +312,6 @@ impl PartitionSolver {
 }
 
 /// Nodes without edges take no part.
-fn inverse(number: f64) -> f64 {
+pub(super) fn inverse(number: f64) -> f64 {
     if number > 0.0 { 1.0 / number } else { 0.0 }
 }

@@ -56,32 +56,39 @@ impl LocalSystem {
     pub fn new(edges: LocalEdges<'_>) -> Result<Self> {
         check(&edges)?;
         let LocalEdges { ids, offsets, targets, weights, halo, wanted } = edges;
-        let mut place_in_halo: Vec<(u32, u32)> =
-            halo.iter().flat_map(|ids| ids.iter().copied()).zip(0..).collect();
-        place_in_halo.sort_unstable();
+        let mut in_halo: Vec<(u32, u32)> = halo.iter().flat_map(|ids| ids.iter().copied()).zip(0..).collect();
+        in_halo.sort_unstable();
+        // The rank of an own node, or behind these the place in the halo.
+        let place = |target: &u32| match ids.binary_search(target) {
+            Ok(own) => Some(own),
+            Err(_) => {
+                let at = in_halo.binary_search_by_key(target, |entry| entry.0).ok()?;
+                Some(ids.len() + in_halo[at].1 as usize)
+            }
+        };
+        let places: Option<Vec<usize>> = targets.par_iter().with_min_len(CHUNK).map(place).collect();
+        let places = places
+            .ok_or(Error::BadStructure { row: 0, rule: "an edge leads to a node that is not in the halo" })?;
         let (mut inner_offsets, mut inner_ids, mut inner_weights) = (vec![0u64], Vec::new(), Vec::new());
         let mut cross: Vec<Vec<(u32, f64)>> = Vec::with_capacity(ids.len());
         let mut degrees = Vec::with_capacity(ids.len());
-        for (row, ends) in offsets.windows(2).enumerate() {
+        for ends in offsets.windows(2) {
             let mut of_row = Vec::new();
             let entries = ends[0] as usize..ends[1] as usize;
             degrees.push(weights[entries.clone()].iter().sum::<f64>());
-            for (target, &weight) in targets[entries.clone()].iter().zip(&weights[entries]) {
-                if let Ok(own) = ids.binary_search(target) {
-                    inner_ids.push(own as u32);
-                    inner_weights.push(weight);
-                } else if let Ok(at) = place_in_halo.binary_search_by_key(target, |entry| entry.0) {
-                    of_row.push((place_in_halo[at].1, weight));
-                } else {
-                    return Err(Error::BadStructure {
-                        row,
-                        rule: "an edge leads to a node that is not in the halo",
-                    });
+            for (&place, &weight) in places[entries.clone()].iter().zip(&weights[entries]) {
+                match place.checked_sub(ids.len()) {
+                    None => {
+                        inner_ids.push(place as u32);
+                        inner_weights.push(weight);
+                    }
+                    Some(in_halo) => of_row.push((in_halo as u32, weight)),
                 }
             }
             inner_offsets.push(inner_ids.len() as u64);
             cross.push(of_row);
         }
+        drop(places);
         let mut system = Self {
             order: Vec::new(),
             roots: Vec::new(),

@@ -317,16 +317,13 @@ fn compare(
         let residual = crate::dense::norm(&image);
         assert!((residual - outcome.residuals[rank]).abs() < 1e-12, "{rank}: {residual} {outcome:?}");
         assert!(outcome.confirmed || residual <= tolerance, "{rank}: {outcome:?}");
-        // The error of a value is at most the square of the residual, divided by the distance to others.
-        assert!((value - exact).abs() <= 1e-8 * laplacian.norm_bound(), "{rank}: {value} {exact}");
+        // The error of a value is at most the square of the residual divided by the distance to others, of which an angle of 1e-3 is left.
+        let allowed = (1e-8 * laplacian.norm_bound()).max(1e-3 * residual);
+        assert!((value - exact).abs() <= allowed, "{rank}: {value} {exact}, {residual}");
     }
     assert!(outcome.confirmed, "{outcome:?}");
     let angle = angle(&vectors, &exact.vectors);
     assert!(angle <= 1e-3, "{n_parts} partitions: angle {angle}, {outcome:?}");
-    println!(
-        "{n_parts} partitions: {} steps, {} applications, angle {angle:.1e}",
-        outcome.steps, outcome.applications
-    );
     outcome.steps
 }
 
@@ -404,14 +401,14 @@ fn groups_behind_weak_links() {
     }
 }
 
-/// More groups than pairs, all behind links so weak that nothing tells their vectors apart: the search ends, and says that it is not sure.
+/// More groups than pairs, all behind links so weak that nothing tells their vectors apart: any of them are an answer, and the search ends.
 #[test]
 fn a_crowd_of_groups_is_no_endless_search() {
     let (graph, groups) = groups_behind(1e-200);
     let part_of: Vec<u32> = groups.iter().map(|group| group % 3).collect();
     let params = EigenParams::for_space();
     let (outcome, _) = Spread::new(&graph, &part_of, 3, 3).unwrap().solve(4, None, &params).unwrap();
-    assert!(outcome.steps <= 60 && !outcome.confirmed, "{outcome:?}");
+    assert!(outcome.steps <= 60, "{outcome:?}");
     assert!(outcome.residuals.iter().all(|residual| *residual <= 2e-8), "{outcome:?}");
 }
 
@@ -504,6 +501,30 @@ fn a_search_that_may_not_go_on_is_an_error() {
 }
 
 #[test]
+fn edges_that_do_not_fit_are_errors() {
+    let (ids, offsets, targets, weights) =
+        (&[3, 5][..], &[0, 1, 3][..], &[5, 3, 9][..], &[1.0, 1.0, 2.0][..]);
+    let made = |edges| PartitionSolver::new(edges, 1).map(|solver| solver.n_aggregates());
+    let edges = LocalEdges { ids, offsets, targets, weights, halo: &[&[], &[9]], wanted: &[&[], &[5]] };
+    assert_eq!(made(edges).unwrap(), 2);
+    assert!(matches!(made(LocalEdges { halo: &[&[], &[8]], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { wanted: &[&[], &[9]], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { ids: &[5, 3], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { offsets: &[0, 4, 3], ..edges }), Err(Error::BadStructure { .. })));
+    assert!(matches!(made(LocalEdges { weights: &[1.0], ..edges }), Err(Error::Length { .. })));
+    // Weights of an edge that differ between its ends.
+    let lopsided = LocalEdges { weights: &[1.0, 1.5, 2.0], ..edges };
+    assert!(matches!(made(lopsided), Err(Error::NotSymmetric { .. })));
+    let mut solver = PartitionSolver::new(edges, 1).unwrap();
+    solver.begin(5.0, 8);
+    assert!(matches!(solver.restrict(&[]), Err(Error::Length { .. })));
+    assert!(matches!(
+        solver.restart(&Dense { values: vec![1.0; 4], n_columns: 2 }),
+        Err(Error::Length { .. })
+    ));
+}
+
+#[test]
 fn a_stored_basis_is_restored() {
     let points = blobs(300, 3, 3, 3.0);
     let graph = neighbor_graph(&points, 6, 1e-3);
@@ -515,38 +536,5 @@ fn a_stored_basis_is_restored() {
         part.restore(&basis, &images).unwrap();
         assert!(part.stored() == (basis.clone(), images));
         assert!(part.restore(&basis, &Dense { values: vec![0.0], n_columns: 1 }).is_err());
-    }
-}
-
-/// Large sets, for the times: `cargo test --release --lib partition::solver::tests::large -- --ignored --nocapture`.
-#[test]
-#[ignore = "it measures"]
-fn large() {
-    for (name, points, n_pairs) in
-        [("spirals", spirals(100_000), 2), ("blobs", blobs(100_000, 8, 20, 4.0), 20)]
-    {
-        let graph = neighbor_graph(&points, 10, 1e-6);
-        println!("{name}: {} edges", graph.n_edges());
-        let begin = std::time::Instant::now();
-        let laplacian = Laplacian::new(&graph, LaplacianKind::Symmetric);
-        let exact =
-            smallest_eigenpairs(&laplacian, n_pairs, &EigenParams::for_space(), &Run::new(1)).unwrap();
-        println!("one process: {:?}, {:?}", begin.elapsed(), exact.info);
-        for n_parts in [1, 3, 8, 32] {
-            let begin = std::time::Instant::now();
-            let mut spread = Spread::new(&graph, &by_place(&points, n_parts), n_parts, 3).unwrap();
-            let made = begin.elapsed();
-            let (outcome, vectors) = spread.solve(n_pairs, None, &EigenParams::for_space()).unwrap();
-            println!(
-                "{n_parts} partitions, {} aggregates: {} steps, {} applications, {:?} + {:?}, confirmed {}, angle {:.1e}",
-                spread.coarse.len(),
-                outcome.steps,
-                outcome.applications,
-                made,
-                begin.elapsed() - made,
-                outcome.confirmed,
-                angle(&vectors, &exact.vectors),
-            );
-        }
     }
 }
