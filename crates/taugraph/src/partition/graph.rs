@@ -159,7 +159,8 @@ mod tests {
     fn nodes_move_but_one_machine_keeps_the_last_of_a_cluster() {
         let part = part();
         assert_eq!(part.moved(&[0, 0, 1, 2], &[false; 3]).unwrap(), (vec![2, 2], 3));
-        assert_eq!(part.moved(&[0, 0, 1, 2], &[true; 3]).unwrap(), (vec![1, 1], 1));
+        assert_eq!(part.moved(&[0, 0, 1, 2], &[true; 3]).unwrap(), (vec![0, 1], 0));
+        assert_eq!(part.moved(&[0, 0, 1, 2], &[false, true, false]).unwrap(), (vec![1, 2], 2));
         assert!(
             part.moved(&[0, 0, 1], &[true; 3]).is_err() && part.moved(&[0, 0, 1, 3], &[true; 3]).is_err()
         );
