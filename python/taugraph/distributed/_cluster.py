@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..exceptions import ParameterError
 from ._choice import clusters_of_nodes
 from ._components import connect
 from ._edge_files import write_edges
@@ -16,7 +15,6 @@ from ._graph import attach, build_graph
 from ._labels import write_labels
 from ._local import Local
 from ._output import REPORT, SUCCESS, work_of
-from ._plan import Plan
 from ._planning import look_ahead
 from ._progress import Listener, Progress
 from ._ray import Ray
@@ -80,7 +78,6 @@ def cluster(
             preset=preset, params=params, seed=seed, graph=graph, progress=progress,
         )  # fmt: skip
         plan, results, begun = prospect.plan, Storage(output), time.time()
-        check(plan)
         results.delete(SUCCESS)
         manifest = attach(running, plan, work_of(output), progress)
         found = build_graph(running, plan, manifest)
@@ -111,18 +108,3 @@ def cluster(
     finally:
         if executor is None:
             running.close()
-
-
-def check(plan: Plan) -> None:
-    """Refuse ways to cluster that are not there on partitions, before any work."""
-    possible = {
-        "cluster.count": ("boundaries",),
-        "cluster.components": ("link",),
-        "cluster.laplacian": ("symmetric",),
-        "cluster.stability": (0,),
-        "cluster.outliers": ("none",),
-    }
-    for path, values in possible.items():
-        value = plan.config.get(path)
-        if value not in values:
-            raise ParameterError(f"{path} = {value}: on partitions it must be {' or '.join(map(str, values))}")

@@ -23,6 +23,14 @@ from ._source import open_source
 from ._storage import Storage
 from ._tasks import records_of
 
+# Ways to cluster that are there on partitions, where not all are.
+_POSSIBLE: dict[str, tuple[object, ...]] = {
+    "cluster.count": ("boundaries",),
+    "cluster.components": ("link",),
+    "cluster.laplacian": ("symmetric",),
+    "cluster.stability": (0,),
+    "cluster.outliers": ("none",),
+}
 # Rows of a partition at the least: with fewer, most of what it needs belongs to others.
 FEWEST_ROWS = 4096
 # Rows read at a time at the most: a few seconds of work.
@@ -150,6 +158,10 @@ def refuse_unsupported(config: _core.Config) -> None:
         raise ParameterError("preparation.standardize = robust: medians of columns are not available; use zscore, minmax, max-abs or none")
     if first == "given":
         raise ParameterError("graph.first_scale = given: scales cannot be given for rows in files; use kth-neighbor or mean-of-neighbors")
+    for path, values in _POSSIBLE.items():
+        value = config.get(path)
+        if value not in values:
+            raise ParameterError(f"{path} = {value}: on partitions it must be {' or '.join(map(str, values))}")
 
 
 def _earlier(storage: Storage | None, made: Plan, partitions: int | None) -> Plan | None:

@@ -12,7 +12,7 @@ use crate::random::{Stage, Stream};
 use crate::spectral::{Block, CHUNK, products};
 
 /// The own nodes of a partition. Methods that return slices return one for every partition; those that take slices take one from each of
-/// [`Halo::sources`]. Every slice has a row of [`width`](Self::width) values for each node.
+/// `Halo::sources`. Every slice has a row of values for each node, one for each vector, padded to whole lanes.
 ///
 /// New directions are *candidates* until they are appended to the basis. A basis is kept with its images, so that the residuals of pairs need no
 /// exchange.
