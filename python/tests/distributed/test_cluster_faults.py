@@ -61,9 +61,8 @@ def test_a_worker_is_killed_in_every_stage(table: str, undisturbed: dict[str, by
 
         found = run(executor, table, tmp_path, kill)
     assert found == undisturbed
-    stages = {event["stage"].partition("/")[0] for event in events.of("stage") if event["tasks"] > 1}
-    # The stages of rows have one chunk, and some tasks end together.
-    assert len({stage.partition("/")[0] for stage in killed}) >= 0.6 * len(stages), stages - killed
+    # Some stages have one task, and in others all end together.
+    assert len({stage.partition("/")[0] for stage in killed}) >= 10, killed
     assert events.of("retry")
 
 
