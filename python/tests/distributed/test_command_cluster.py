@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -53,7 +54,13 @@ def test_what_is_written_and_said(table: str, tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_resumes(table: str, tmp_path: Path) -> None:
     output = str(tmp_path / "output")
     arguments = [table, output, "--partitions", "3", "--workers", "1", "--json"]
-    running = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def heed_interrupts() -> None:
+        """Those who run tests in the background may have them ignored."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = subprocess.Popen([*COMMAND, *arguments], **pipes, start_new_session=True, preexec_fn=heed_interrupts)
     work = work_of(output)
     wait_until(lambda: work.list("records/scattered"))
     assert status(output)["seems_active"]

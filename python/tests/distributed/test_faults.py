@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,15 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """Those who run tests in the background may have interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_stops_the_workers(executor: BaseExecutor, storage: Storage, tmp_path: Path) -> None:
     executor.attach(storage)
     tasks = logs(tmp_path, [0.0, 0.0, 30.0, 30.0])
