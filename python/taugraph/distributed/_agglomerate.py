@@ -6,7 +6,7 @@ Only what merging needs of them reaches the driver: sizes, volumes, densities an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from .. import _core
 from ._executor import BaseExecutor
 from ._halo import lend, with_halo
 from ._plan import Plan, plan_of
-from ._tasks import Context, Task
+from ._stages import stage_tasks
+from ._tasks import Context
 
 # Rounds in which nodes move to other clusters and the partitions tell each other; the last ones move next to nothing.
 _ROUNDS = 10
@@ -149,12 +150,10 @@ class Agglomeration:
     def each(
         self, stage: str, function: str, of_parts: Sequence[dict[str, Any]] | None = None, module: str = __name__, **more: Any
     ) -> list[dict[str, Any]]:
-        """A task for each partition: a function of this module, or of another."""
-        tasks, memory = [], self.plan.estimate.memory(stage)
-        for part in range(self.plan.n_parts):
-            own = of_parts[part] if of_parts else {}
-            arguments = {"manifest": self.manifest, "part": part, **more, **own}
-            tasks.append(Task(f"{stage}/{part:05}", f"{module}:{function}", arguments, memory))
+        """A task for each partition, some with arguments of its own: a function of this module, or of another."""
+        tasks = stage_tasks(self.plan, self.manifest, stage, f"{module}:{function}", **more)
+        if of_parts is not None:
+            tasks = [replace(task, arguments={**task.arguments, **own}) for task, own in zip(tasks, of_parts)]
         return self.executor.run(tasks)
 
     def merge(self, n_nodes: int, n_clusters: int | None) -> Agglomerated:

@@ -11,7 +11,8 @@ from ._errors import DistributedError, counted
 from ._executor import BaseExecutor
 from ._halo import owned
 from ._plan import Plan, grouped, plan_of
-from ._tasks import Context, Task
+from ._stages import stage_tasks
+from ._tasks import Context
 
 # A component of more nodes sends so many of them to search for the others, if all of them would take too long.
 SCOUTS = 256
@@ -172,9 +173,7 @@ def connect(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> 
     storage, estimate = executor.job.storage, plan.estimate
 
     def each(stage: str, function: str, **more: Any) -> list[dict[str, Any]]:
-        arguments, memory = {"manifest": manifest, **more}, estimate.memory(stage)
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
-        return executor.run(tasks)
+        return executor.run(stage_tasks(plan, manifest, stage, f"{__name__}:{function}", memory=estimate.memory(stage), **more))
 
     each("components", "local_components")
     each("joining", "joining")

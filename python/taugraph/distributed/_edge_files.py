@@ -10,8 +10,9 @@ import numpy as np
 
 from ._executor import BaseExecutor
 from ._plan import Plan
+from ._stages import stage_tasks, write_files
 from ._storage import Storage
-from ._tasks import Context, Task
+from ._tasks import Context
 
 
 def write(context: Context, manifest: str, part: int, uri: str) -> dict[str, Any]:
@@ -60,12 +61,5 @@ def write_edges(executor: BaseExecutor, plan: Plan, manifest: str, output: str) 
     for part in range(plan.n_parts):
         rows[storage.read_shard(f"ids/{part:05}")["ids"]] = storage.read_shard(f"points/{part:05}")["row"]
     storage.write_shard("row_of_node", {"row": rows}, "row_of_node")
-    arguments = {"manifest": manifest, "uri": output}
     memory = replace(plan.estimate, with_graph=True).memory("edge_files")
-    tasks = [Task(f"edge_files/{i:05}", f"{__name__}:write", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
-    files = executor.run(tasks)
-    missing = [task for task, file in zip(tasks, files) if Storage(output).size(file["file"]) != file["bytes"]]
-    for task in missing:
-        # Files of results are no shards: a record alone does not tell that they are still there.
-        storage.delete(task.record_name)
-    return executor.run(tasks) if missing else files
+    return write_files(executor, stage_tasks(plan, manifest, "edge_files", f"{__name__}:write", memory=memory, uri=output), output)

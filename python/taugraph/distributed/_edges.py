@@ -10,7 +10,8 @@ import numpy as np
 from .. import _core
 from ._executor import BaseExecutor
 from ._plan import Plan, grouped, plan_of
-from ._tasks import Context, Task
+from ._stages import stage_tasks
+from ._tasks import Context
 
 _BITS, _ROUNDS = 16, 4
 
@@ -65,9 +66,8 @@ def of_ranks(executor: BaseExecutor, plan: Plan, manifest: str, name: str, ranks
     keys, left = [0] * len(ranks), list(ranks)
     for digit in range(_ROUNDS):
         prefixes = sorted(set(keys))
-        arguments = {"manifest": manifest, "name": name, "prefixes": prefixes, "digit": digit}
-        stage, memory = f"histograms/{name}/{digit}", plan.estimate.memory("histograms")
-        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:histogram", {**arguments, "part": i}, memory) for i in range(plan.n_parts)])
+        stage = f"histograms/{name}/{digit}"
+        executor.run(stage_tasks(plan, manifest, stage, f"{__name__}:histogram", name=name, prefixes=prefixes, digit=digit))
         storage = executor.job.storage
         counts = sum(storage.read_shard(f"histograms/{name}/{digit}/{part:05}")["counts"] for part in range(plan.n_parts))
         for place, key in enumerate(keys):
@@ -205,9 +205,7 @@ def graph(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -> di
     estimate = plan.estimate
 
     def each(stage: str, function: str, **more: Any) -> list[dict[str, Any]]:
-        arguments, memory = {"manifest": manifest, **more}, estimate.memory(stage)
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
-        return executor.run(tasks)
+        return executor.run(stage_tasks(plan, manifest, stage, f"{__name__}:{function}", memory=estimate.memory(stage), **more))
 
     found = each("edges", "candidates")
     # How much is lent is no longer an assumption.

@@ -9,8 +9,9 @@ import numpy as np
 
 from ._executor import BaseExecutor
 from ._plan import Plan, grouped, plan_of
+from ._stages import stage_tasks, write_files
 from ._storage import Storage
-from ._tasks import Context, Task
+from ._tasks import Context
 
 
 def first_nodes(context: Context, manifest: str, part: int, name: str, n_clusters: int) -> dict[str, list[int]]:
@@ -59,21 +60,9 @@ def write_labels(
 ) -> list[dict[str, Any]]:
     """Write the files; clusters are numbered in the order of their first rows."""
 
-    def each(stage: str, function: str, key: str, count: int, **more: Any) -> list[dict[str, Any]]:
-        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, key: i}, memory) for i in range(count)]
-        return executor.run(tasks)
-
-    found = each("first_nodes", "first_nodes", "part", plan.n_parts, name=name, n_clusters=n_clusters)
+    found = executor.run(stage_tasks(plan, manifest, "first_nodes", f"{__name__}:first_nodes", name=name, n_clusters=n_clusters))
     firsts = np.min([part["firsts"] for part in found], axis=0)
     numbers = np.empty(n_clusters, dtype=np.int64)
     numbers[np.argsort(firsts, kind="stable")] = np.arange(n_clusters)
-    each("labeled", "scatter", "part", plan.n_parts, name=name, numbers=numbers.tolist())
-    files = each("labels", "write", "chunk", plan.n_chunks, uri=output)
-    missing = [chunk for chunk, file in enumerate(files) if Storage(output).size(file["file"]) != file["bytes"]]
-    if missing:
-        # Files of results are no shards: a record alone does not tell that they are still there.
-        for chunk in missing:
-            executor.job.storage.delete(f"records/labels/{chunk:05}.json")
-        files = each("labels", "write", "chunk", plan.n_chunks, uri=output)
-    return files
+    executor.run(stage_tasks(plan, manifest, "labeled", f"{__name__}:scatter", name=name, numbers=numbers.tolist()))
+    return write_files(executor, stage_tasks(plan, manifest, "labels", f"{__name__}:write", over="chunk", uri=output), output)

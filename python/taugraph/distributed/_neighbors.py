@@ -10,7 +10,8 @@ from .. import _core
 from ._executor import BaseExecutor
 from ._plan import Plan, grouped, plan_of
 from ._rows import cells_of
-from ._tasks import Context, Task
+from ._stages import stage_tasks
+from ._tasks import Context
 
 # Queries of each of two samples: one chooses how many cells are probed, the other measures the recall.
 SAMPLE = 512
@@ -94,9 +95,8 @@ def calibrated(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) 
     method, recall = plan.config.get("graph.search.method"), plan.config.get("graph.search.recall")
     if method == "exact" or (method == "auto" and n_nodes < MANY) or n_cells == 1:
         return n_cells, 1.0
-    for stage, function, more in (("drawn", "draw", {"n_nodes": n_nodes}), ("exact", "search_exactly", {"n_parts": plan.n_parts})):
-        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
-        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)])
+    executor.run(stage_tasks(plan, manifest, "drawn", f"{__name__}:draw", n_nodes=n_nodes))
+    executor.run(stage_tasks(plan, manifest, "exact", f"{__name__}:search_exactly", n_parts=plan.n_parts))
     drawn = [storage.read_shard(f"drawn/{part:05}") for part in range(plan.n_parts)]
     exact = [storage.read_shard(f"exact/{part:05}") for part in range(plan.n_parts)]
     order = np.concatenate([storage.read_shard(f"order/{part:05}")["order"] for part in range(plan.n_parts)])
@@ -184,9 +184,8 @@ def neighbors(executor: BaseExecutor, plan: Plan, manifest: str, n_nodes: int) -
 
     def each(stage: str, function: str, n_probe: int) -> list[dict[str, Any]]:
         # Another number of probes is another task.
-        arguments, memory = {"manifest": manifest, "n_probe": n_probe}, plan.estimate.knowing(n_probe=n_probe).memory(stage)
-        tasks = [Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, "part": i}, memory) for i in range(plan.n_parts)]
-        return executor.run(tasks)
+        memory = plan.estimate.knowing(n_probe=n_probe).memory(stage)
+        return executor.run(stage_tasks(plan, manifest, stage, f"{__name__}:{function}", memory=memory, n_probe=n_probe))
 
     while True:
         asked = each("asked", "ask", n_probe)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from .. import _core
 from ._errors import InputError
 from ._executor import BaseExecutor
 from ._plan import Plan, grouped, plan_of
+from ._stages import stage_tasks
 from ._tasks import Context, Task
 
 # Points of a cell, and of the sample for each.
@@ -26,9 +29,7 @@ def moments(context: Context, manifest: str, chunk: int) -> dict[str, int]:
 
 def models_of_columns(executor: BaseExecutor, plan: Plan, manifest: str) -> np.ndarray:
     """How each column that is used is filled and scaled: its number, fill, center and scale."""
-    memory = plan.estimate.memory("moments")
-    tasks = [Task(f"moments/{i:05}", f"{__name__}:moments", {"manifest": manifest, "chunk": i}, memory) for i in range(plan.n_chunks)]
-    executor.run(tasks)
+    executor.run(stage_tasks(plan, manifest, "moments", f"{__name__}:moments", over="chunk"))
     storage = executor.job.storage
     joined = None
     for chunk in range(plan.n_chunks):
@@ -164,19 +165,18 @@ def name_nodes(executor: BaseExecutor, plan: Plan) -> int:
 def nodes(executor: BaseExecutor, plan: Plan, manifest: str) -> int:
     """Everything up to the nodes of each partition; returns how many nodes there are."""
 
-    def each(stage: str, function: str, name: str, count: int, **more: int) -> None:
-        arguments, memory = {"manifest": manifest, **more}, plan.estimate.memory(stage)
-        executor.run([Task(f"{stage}/{i:05}", f"{__name__}:{function}", {**arguments, name: i}, memory) for i in range(count)])
+    def each(stage: str, function: str, over: Literal["part", "chunk"], **more: int) -> None:
+        executor.run(stage_tasks(plan, manifest, stage, f"{__name__}:{function}", over=over, **more))
 
     storage = executor.job.storage
     storage.write_shard("models", {"models": models_of_columns(executor, plan, manifest)}, "models")
     n_cells = max(1, plan.source.n_rows // CELL)
-    each("sample", "sample_of_chunk", "chunk", plan.n_chunks, n_sample=min(plan.source.n_rows, SAMPLE * n_cells))
+    each("sample", "sample_of_chunk", "chunk", n_sample=min(plan.source.n_rows, SAMPLE * n_cells))
     executor.run([Task("cells", f"{__name__}:train", {"manifest": manifest, "n_cells": n_cells}, plan.estimate.memory("cells"))])
-    each("assigned", "assign", "chunk", plan.n_chunks)
+    each("assigned", "assign", "chunk")
     sizes = sum(storage.read_shard(f"sizes/{chunk:05}")["sizes"] for chunk in range(plan.n_chunks))
     part = parts_of_cells(storage.read_shard("cells")["centers"], np.asarray(sizes), plan.n_parts)
     storage.write_shard("parts", {"part": part}, "parts")
-    each("scattered", "scatter", "chunk", plan.n_chunks)
-    each("points", "gather", "part", plan.n_parts)
+    each("scattered", "scatter", "chunk")
+    each("points", "gather", "part")
     return name_nodes(executor, plan)

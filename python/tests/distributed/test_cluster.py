@@ -55,6 +55,19 @@ def test_groups_are_found_on_any_number_of_partitions(n_clusters: int | None, tm
         assert np.array_equal(np.argsort(firsts), np.arange(5))
 
 
+def structureless() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(5)
+    grid = np.stack(np.meshgrid(np.arange(40.0), np.arange(40.0)), -1).reshape(-1, 2)
+    return {"gaussian": rng.normal(size=(2000, 4)), "grid": grid, "copies": np.repeat(rng.normal(size=(60, 3)), 30, axis=0)}
+
+
+@pytest.mark.parametrize("name", structureless())
+def test_no_structure_is_one_cluster(name: str, tmp_path: Path) -> None:
+    """Also where all distances are ties, and where each row stands there thirty times."""
+    report, labels = clustered(written(structureless()[name], tmp_path / "table", 3, 300), tmp_path / "out", 4)
+    assert report["clusters"]["n_clusters"] == 1 and not labels.any()
+
+
 def test_links_are_those_of_one_process(tmp_path: Path) -> None:
     X, _ = groups(900, 3, 6, apart=60.0)
     uri = written(X, tmp_path / "table", 3, 300)
