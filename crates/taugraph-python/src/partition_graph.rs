@@ -190,11 +190,6 @@ impl PyMergeTrees {
         Ok(told)
     }
 
-    /// The smallest number of groups.
-    fn min_groups(&self) -> usize {
-        self.0.min_groups()
-    }
-
     /// The group of each micro-community when so many are left, in the tree that was merged with vetoes or by linkage alone; `None` if that never
     /// has so many.
     fn cut<'py>(

@@ -25,7 +25,6 @@ from taugraph.distributed._plan import PLAN, Plan
 from taugraph.distributed._planning import look_ahead
 from taugraph.distributed._source import Source
 from taugraph.distributed._status import status
-from taugraph.distributed._storage import Storage
 from taugraph.distributed._tasks import Task, records_of
 from taugraph.exceptions import ParameterError
 

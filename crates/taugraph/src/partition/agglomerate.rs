@@ -123,11 +123,6 @@ impl MergeTrees {
         CountByBoundaries::new(&[&self.0.by_resistance])
     }
 
-    /// The smallest number of groups.
-    pub fn min_groups(&self) -> usize {
-        self.0.by_linkage.min_groups()
-    }
-
     /// The group of each micro-community when so many are left; `None` if the tree never has so many.
     pub fn cut(&self, kind: TreeKind, n_groups: usize) -> Option<Vec<u32>> {
         Some(self.tree(kind).cut(n_groups)?.to_vec())
@@ -222,7 +217,6 @@ mod tests {
             let rows = group_rows(&graph, &labels, GROUPS as usize, Some(&whole), 0, &members);
             let expected = MergeTrees(merge_rows(rows, &Run::new(0)).unwrap());
             assert!(trees == expected, "{n_machines} machines");
-            assert_eq!(trees.min_groups(), GROUPS as usize - trees.0.by_linkage.merges.len());
         }
     }
 
